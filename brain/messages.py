@@ -89,7 +89,8 @@ class Transcript(Sequence[Message]):
     def __getitem__(self, index: int | slice) -> Message | list[Message]:
         items = self._log.items
         if isinstance(index, slice):
-            return [items[i] for i in range(*index.indices(self._length))]
+            start, stop, step = index.indices(self._length)
+            return items[start:stop] if step == 1 else [items[i] for i in range(start, stop, step)]
         if not -self._length <= index < self._length:
             raise IndexError(f"message {index} of {self._length}")
         return items[index % self._length]
@@ -134,9 +135,10 @@ class Transcript(Sequence[Message]):
         items = self._log.items
         return items[: self._length] if self._length != len(items) else items.copy()
 
-    def extends(self, other: Transcript) -> bool:
-        """Tell whether this transcript is ``other`` plus further messages, by shared storage alone."""
-        return self._log is other._log and self._length >= other._length
+    @property
+    def storage(self) -> int:
+        """A number that is equal for transcripts that share their storage; one is then a prefix of the other."""
+        return id(self._log)
 
     def digest(self) -> bytes:
         """Return the 16 bytes that stand for all messages up to here; each is hashed only once."""

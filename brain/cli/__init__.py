@@ -1,0 +1,177 @@
+"""The command line: data on stdout, progress on stderr.
+
+Exit codes: 0 the run succeeded, 1 it failed, 2 the command was wrong, 130 it was stopped with Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, TextIO
+
+from brain._version import __version__
+from brain.errors import ConfigurationError
+from brain.runtime import Event, StepEnded
+from brain.trace import as_text, step_line, to_dict, visible
+from brain.types import PatternResult
+
+if TYPE_CHECKING:
+    from brain.types import LLMProvider
+
+__all__ = ["main"]
+
+_EXAMPLES = """\
+examples:
+  brain demo react
+  brain run react "What is 17 * 23?" --tool calculator --base-url http://127.0.0.1:8080/v1 --model my-model
+  echo "What day is it?" | brain run react - --tool clock --json
+
+environment:
+  BRAIN_BASE_URL, BRAIN_MODEL   the model to ask, where the options do not say
+  BRAIN_API_KEY                 its key; keys are never taken from the command line
+  NO_COLOR, FORCE_COLOR         no colours; colours also without a terminal
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code.
+
+    Args:
+        argv: the arguments, without the program's name; by default those of the process.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):  # a reply may hold what the terminal's encoding does not know
+            stream.reconfigure(errors="backslashreplace")
+    options = _parser().parse_args(argv)
+    try:
+        code: int = options.command(options)
+        sys.stdout.flush()
+    except ConfigurationError as error:
+        print(f"brain: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt as stop:
+        partial = getattr(stop, "partial_result", None)
+        if isinstance(partial, PatternResult):
+            partial.error = partial.error or "stopped with Ctrl-C"
+            _print(partial, options)
+        print("brain: stopped", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader has gone: `brain … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # 128 + SIGPIPE, as shells have it
+    return code
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="brain",
+        description="Agent reasoning patterns, from the command line.",
+        epilog=_EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"brain {__version__}")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    run = commands.add_parser("run", help="run a pattern on a task", description="Run a pattern on a task.")
+    run.add_argument("pattern", choices=["react"], help="the pattern")
+    run.add_argument("task", help="what to do; - reads it from stdin")
+    run.add_argument("--tool", action="append", default=[], metavar="NAME", help="a demo tool (may be repeated)")
+    run.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
+    run.add_argument("--model", metavar="NAME", help="the model to ask there")
+    run.add_argument("--max-steps", type=int, default=8, metavar="N", help="how often the model may be asked (8)")
+    run.add_argument("--system-prompt", metavar="TEXT", help="used instead of the default")
+    run.set_defaults(command=_run)
+    _output_options(run)
+
+    demo = commands.add_parser(
+        "demo",
+        help="watch a pattern at work, offline",
+        description="Play a scripted model over real tools and print the whole trace.",
+    )
+    demo.add_argument("pattern", choices=["react"], help="the pattern")
+    demo.set_defaults(command=_demo)
+    _output_options(demo)
+    return parser
+
+
+def _output_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
+    parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
+
+
+def _run(options: argparse.Namespace) -> int:
+    from brain.cli.tools import DEMO_TOOLS
+    from brain.patterns import ReActAgent
+
+    unknown = [name for name in options.tool if name not in DEMO_TOOLS]
+    if unknown:
+        raise ConfigurationError(f"--tool: no tool is called {unknown[0]!r}; there are {', '.join(DEMO_TOOLS)}")
+    task = sys.stdin.read().strip() if options.task == "-" else options.task
+    if not task.strip():
+        raise ConfigurationError("the task is empty")
+    agent = ReActAgent(
+        {name: DEMO_TOOLS[name] for name in options.tool},
+        _provider(options),
+        max_steps=options.max_steps,
+        system_prompt=options.system_prompt,
+    )
+    result = agent.run(task, on_event=None if options.quiet else _progress)
+    _print(result, options)
+    return 0 if result.ok else 1
+
+
+def _demo(options: argparse.Namespace) -> int:
+    from brain.cli.demo import DEMOS
+
+    demo = DEMOS[options.pattern]
+    result = demo.make().run(demo.task)
+    if options.json:
+        _print(result, options)
+    else:
+        print(as_text(result, colour=_colour(sys.stdout)))
+    return 0 if result.ok else 1
+
+
+def _provider(options: argparse.Namespace) -> LLMProvider | None:
+    """Return the model that options and environment name; none means the offline echo, which is said."""
+    base_url = options.base_url or os.environ.get("BRAIN_BASE_URL", "")
+    model = options.model or os.environ.get("BRAIN_MODEL", "")
+    if base_url:
+        from brain.providers import ChatCompletionsProvider
+
+        if not model:
+            raise ConfigurationError("--base-url needs a --model (or BRAIN_MODEL)")
+        provider: LLMProvider = ChatCompletionsProvider(base_url, model, os.environ.get("BRAIN_API_KEY") or None)
+        return provider
+    if model:
+        from brain.providers import provider as named
+
+        return named(model)
+    print("brain: no model is named (--base-url and --model); offline, the task is only echoed", file=sys.stderr)
+    return None
+
+
+def _progress(event: Event) -> None:
+    if isinstance(event, StepEnded):
+        print(step_line(event.step), file=sys.stderr, flush=True)
+
+
+def _print(result: PatternResult, options: argparse.Namespace) -> None:
+    if options.json:
+        print(json.dumps(to_dict(result), allow_nan=False))
+        return
+    if result.answer:
+        print(visible(result.answer) if sys.stdout.isatty() else result.answer)
+    if not result.ok:
+        print(f"brain: the run failed: {result.error}", file=sys.stderr)
+
+
+def _colour(stream: TextIO) -> bool:
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"

@@ -1,0 +1,137 @@
+"""What every pattern is: a policy, joined to the runtime that executes it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from brain.errors import ConfigurationError, UnknownKeyword, WrongType
+from brain.policy import Finish, Policy
+from brain.runtime import Event, Hook, Journal, Runtime, StepEnded
+from brain.tools import Toolset
+from brain.types import LLMProvider, PatternResult, Step
+
+__all__ = ["BasePattern", "whole_number"]
+
+
+class BasePattern(ABC):
+    """A way of reasoning that can be run.
+
+    A pattern writes one method, ``policy``; everything else it has from here. The object is
+    configuration: it can be run again and again, from many threads, and no run leaves anything on it.
+
+    Args:
+        tools: what the model may call: a mapping of names to callables, or an iterable of callables.
+        provider: the model to ask; without one, ``LocalEchoProvider``, which needs no network.
+    """
+
+    def __init__(self, tools: Mapping[str, Any] | Iterable[Any] | None = None, provider: LLMProvider | None = None):
+        if provider is not None and not callable(getattr(provider, "generate", None)):
+            raise WrongType(
+                f"{type(self).__name__}: provider must have a method generate(messages, tools, tool_choice), "
+                f"which {type(provider).__name__} has not ({provider!r:.80})"
+            )
+        self.tools = Toolset(tools)
+        self._provider = provider
+
+    @property
+    def name(self) -> str:
+        """The name of the pattern, as journals and error messages have it."""
+        return type(self).__name__
+
+    @abstractmethod
+    def policy(self, task: str) -> Policy[Finish]:
+        """Return the generator of actions that carries out a task."""
+
+    def run(self, task: str, **options: Any) -> PatternResult:
+        """Carry out a task.
+
+        What goes wrong in the world (the model, a tool, a budget) is in the result: ``ok`` is false and
+        ``error`` says why.
+
+        Args:
+            task: what to do.
+            **options: ``hooks``, an iterable of ``Hook``; ``on_event``, a callable that is given each event;
+                ``max_workers``, how many actions of a batch may be under way at once (1).
+
+        Raises:
+            ConfigurationError: a mistake in the call: an unknown option, a task that is not a string.
+        """
+        return self._execute(task, (), options)
+
+    def resume(self, journal: Journal, **options: Any) -> PatternResult:
+        """Go on with an interrupted run from its journal; nothing it records is performed again.
+
+        Args:
+            journal: the journal of the run, from ``result.journal`` or ``Journal.from_lines``.
+            **options: as for ``run``.
+
+        Raises:
+            ReplayMismatch: the journal belongs to another run, or the pattern has changed since.
+        """
+        if not isinstance(journal, Journal):
+            raise WrongType(f"{self.name}.resume: journal must be a Journal, not {type(journal).__name__}")
+        if journal.pattern != self.name:
+            raise ConfigurationError(
+                f"{self.name}.resume: this journal is of a run of {journal.pattern or 'no pattern'}"
+            )
+        return self._execute(journal.task, journal, options)
+
+    def stream(self, task: str, **options: Any) -> Iterator[Event]:
+        """Carry out a task, yielding each event as it happens; the last one holds the result."""
+        runtime, on_event = self._runtime("stream", task, options)
+        if on_event is not None:
+            raise UnknownKeyword(f"{self.name}.stream: on_event belongs to run(); here the events are yielded")
+        return runtime.stream(self.policy(task), pattern=self.name, task=task)
+
+    def iter(self, task: str, **options: Any) -> Iterator[Step]:
+        """Carry out a task, yielding each step as soon as it is complete.
+
+        Leave the loop and the run is over; nothing further is asked or called.
+        """
+        for event in self.stream(task, **options):
+            if isinstance(event, StepEnded):
+                yield event.step
+
+    def _execute(self, task: str, journal: Sequence[Any], options: dict[str, Any]) -> PatternResult:
+        runtime, on_event = self._runtime("run", task, options)
+        return runtime.run(self.policy(task), journal, pattern=self.name, task=task, on_event=on_event)
+
+    def _runtime(
+        self, method: str, task: str, options: dict[str, Any]
+    ) -> tuple[Runtime, Callable[[Event], object] | None]:
+        """Check what the caller gave, at once, and make the runtime for one run."""
+        where = f"{self.name}.{method}"
+        if not isinstance(task, str):
+            raise WrongType(f"{where}: task must be a str, not {type(task).__name__} ({task!r:.80})")
+        unknown = sorted(set(options) - set(_OPTIONS))
+        if unknown:
+            raise UnknownKeyword(f"{where}: unknown keyword {', '.join(unknown)}; known are {', '.join(_OPTIONS)}")
+        hooks: Iterable[Hook] = options.get("hooks", ())
+        if isinstance(hooks, Hook) or not isinstance(hooks, Iterable):
+            raise WrongType(f"{where}: hooks must be an iterable of Hook, not {type(hooks).__name__}; write [hook]")
+        on_event = options.get("on_event")
+        if on_event is not None and not callable(on_event):
+            raise WrongType(f"{where}: on_event must be callable, not {type(on_event).__name__}")
+        max_workers = whole_number(where, "max_workers", options.get("max_workers", 1))
+        return Runtime(self._get_provider(), Toolset(self.tools), hooks, max_workers=max_workers), on_event
+
+    def _get_provider(self) -> LLMProvider:
+        if self._provider is not None:
+            return self._provider
+        from brain.providers.echo import LocalEchoProvider
+
+        return LocalEchoProvider()
+
+
+_OPTIONS = ("hooks", "max_workers", "on_event")
+
+
+def whole_number(where: str, name: str, value: Any, least: int = 1) -> int:
+    """Return ``value`` if it is a whole number of at least ``least``; raise an error that names the argument."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType(f"{where}: {name} must be a whole number, not {type(value).__name__} ({value!r:.80})")
+    if value < least:
+        raise ConfigurationError(f"{where}: {name} must be at least {least}, not {value}")
+    return value

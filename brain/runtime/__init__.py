@@ -1,0 +1,29 @@
+"""The one way to run a policy: the machine, the run, the kernel, and their record."""
+
+from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
+from brain.runtime.hooks import Hook
+from brain.runtime.journal import Entry, Journal
+from brain.runtime.kernel import Runtime
+from brain.runtime.machine import TABLE, Egress, State, Symbol, diagram, move
+from brain.runtime.run import Run
+
+__all__ = [
+    "TABLE",
+    "ActionEnded",
+    "ActionStarted",
+    "Egress",
+    "Entry",
+    "Event",
+    "Hook",
+    "Journal",
+    "Noted",
+    "Run",
+    "RunEnded",
+    "RunStarted",
+    "Runtime",
+    "State",
+    "StepEnded",
+    "Symbol",
+    "diagram",
+    "move",
+]

@@ -1,0 +1,66 @@
+"""Events: what a run tells while it happens.
+
+They are emitted as the journal is written; what they say is in the journal too, but for the times
+at which things begin.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from brain.policy import Act, Ask
+from brain.runtime.journal import Entry
+from brain.types import PatternResult, Step
+
+__all__ = ["ActionEnded", "ActionStarted", "Event", "Noted", "RunEnded", "RunStarted", "StepEnded"]
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    """A run begins."""
+
+    pattern: str
+    task: str
+    resumed: int = 0
+    """How many entries of an earlier journal it takes up."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionStarted:
+    """The model is about to be asked, or a tool about to be called."""
+
+    id: int
+    """Shared with the ``ActionEnded`` that follows."""
+    action: Ask | Act
+
+
+@dataclass(frozen=True, slots=True)
+class ActionEnded:
+    """An action has come to its outcome, which is in the journal now."""
+
+    id: int
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class Noted:
+    """The policy has put a remark into the record."""
+
+    entry: Entry
+
+
+@dataclass(frozen=True, slots=True)
+class StepEnded:
+    """A step is complete: nothing can be added to it any more."""
+
+    step: Step
+
+
+@dataclass(frozen=True, slots=True)
+class RunEnded:
+    """A run has ended or was interrupted."""
+
+    result: PatternResult
+
+
+Event = RunStarted | ActionStarted | ActionEnded | Noted | StepEnded | RunEnded

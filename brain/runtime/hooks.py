@@ -1,0 +1,86 @@
+"""Hooks: what stands at the chokepoints of every run.
+
+A hook sees each model call and each tool call, those of sub-policies, graphs and programs included,
+and may watch, change, answer or refuse it. A hook that crashes stops the run and is named: a guard
+that has fallen over guards nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from brain.errors import WrongType
+from brain.policy import Act, Ask
+from brain.types import Observation, PatternResult, Reply
+
+__all__ = ["Hook", "Hooks"]
+
+
+class Hook:
+    """Base of all hooks; every method does nothing until it is overridden.
+
+    A ``pre_`` method may return ``None`` (go on), another action (do that instead) or an outcome
+    (do nothing, that is the answer); it may raise ``PolicyDenied`` to refuse, any other ``BrainError``
+    to fail the action, or ``Interrupt`` to stop the run so that it can be resumed. A ``post_`` method may
+    return ``None`` or another outcome. ``pre_`` methods are called in the order of the hooks, the others in
+    the reverse order, so that the first hook stands outermost.
+    """
+
+    def pre_execution(self, pattern: str, task: str) -> None:
+        """Called once, before a run starts."""
+
+    def pre_llm_call(self, action: Ask) -> Ask | Reply | None:
+        """Called before the model is asked."""
+
+    def post_llm_call(self, action: Ask, reply: Reply) -> Reply | None:
+        """Called when the model has replied."""
+
+    def pre_tool_call(self, action: Act) -> Act | Observation | None:
+        """Called before a tool is called."""
+
+    def post_tool_call(self, action: Act, observation: Observation) -> Observation | None:
+        """Called when a tool has returned."""
+
+    def tool_call_error(self, action: Act, observation: Observation) -> Observation | None:
+        """Called when a tool call came to nothing: unknown tool, bad arguments, an exception, a timeout."""
+
+    def governance_denied(self, action: Ask | Act, denial: Exception) -> None:
+        """Called when a hook has refused an action, before the policy hears of it."""
+
+    def post_execution(self, result: PatternResult) -> None:
+        """Called once, when a run has ended or was interrupted."""
+
+
+_POINTS = tuple(name for name in vars(Hook) if not name.startswith("_"))
+
+
+class Hooks:
+    """The hooks of one run, by chokepoint; a method nobody overrides costs nothing."""
+
+    __slots__ = _POINTS
+
+    def __init__(self, hooks: Iterable[Hook] = ()) -> None:
+        listed = list(hooks)
+        for hook in listed:
+            if not isinstance(hook, Hook):
+                raise WrongType(f"hooks must hold Hook objects, not {type(hook).__name__} ({hook!r})")
+        for name in _POINTS:
+            ordered = listed if name.startswith("pre_") else listed[::-1]
+            setattr(self, name, [getattr(hook, name) for hook in ordered if _overrides(hook, name)])
+
+    def at(self, name: str) -> list[Callable[..., Any]]:
+        """Return the methods to call at a chokepoint, in order."""
+        methods: list[Callable[..., Any]] = getattr(self, name)
+        return methods
+
+
+def _overrides(hook: Hook, name: str) -> bool:
+    method = getattr(hook, name)
+    return getattr(method, "__func__", None) is not getattr(Hook, name)
+
+
+def named(method: Callable[..., Any]) -> str:
+    """Name a hook's method, for error messages."""
+    owner = getattr(method, "__self__", None)
+    return f"{type(owner).__name__}.{getattr(method, '__name__', 'hook')}"
