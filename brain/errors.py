@@ -81,6 +81,7 @@ class ProviderError(BrainError):
         status: the HTTP status, where there was one.
         retryable: whether the same request may succeed later.
         request_id: the server's name for the request, where it gave one.
+        retry_after: the seconds the server asks to wait before another try, where it says so.
     """
 
     def __init__(
@@ -91,12 +92,14 @@ class ProviderError(BrainError):
         status: int | None = None,
         retryable: bool = False,
         request_id: str = "",
+        retry_after: float | None = None,
     ) -> None:
         super().__init__(message)
         self.kind = kind
         self.status = status
         self.retryable = retryable
         self.request_id = request_id
+        self.retry_after = retry_after
 
 
 class PolicyDenied(BrainError):

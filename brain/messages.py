@@ -148,9 +148,18 @@ class Transcript(Sequence[Message]):
 
             last = digests[-1] if digests else b""
             for index in range(len(digests), self._length):
-                last = blake2b(last + canonical(self._log.items[index]), digest_size=16).digest()
+                last = blake2b(last + _bytes_of(self._log.items[index]), digest_size=16).digest()
                 digests.append(last)
         return digests[self._length - 1] if self._length else b"\0" * 16
+
+
+def _bytes_of(message: Message) -> bytes:
+    """Return the bytes that stand for a message; most hold a role and a text, and are soon done."""
+    if len(message) == 2:
+        role, content = message.get("role"), message.get("content")
+        if type(role) is str and type(content) is str:
+            return f"{role}\0{content}".encode("utf-8", "surrogatepass")
+    return b"\0" + canonical(message)
 
 
 def canonical(value: Any) -> bytes:
@@ -161,7 +170,7 @@ def canonical(value: Any) -> bytes:
     """
     try:
         return _ENCODER.encode(value).encode("ascii")
-    except (TypeError, ValueError):  # mixed keys do not sort, and circles do not end
+    except (TypeError, ValueError, RecursionError):  # mixed keys do not sort, circles and deep nests do not end
         return _ENCODER.encode(_plain(value, 0)).encode("ascii")
 
 

@@ -19,6 +19,7 @@ WRAPPING = " \t*_`\"'“”‘’<>"
 _NO_TOOL = re.compile(
     r"(none|n/?a|null|nil|-+|no (action|tool)s?( needed| required)?)\s*([.(,;:–—-].*)?$", re.IGNORECASE
 )
+_INLINE = re.compile(r"\s{1,20}Action[ _-]?Input\s{0,20}[:\uff1a]", re.IGNORECASE)
 _ANSWERS = {"finish", "final answer", "final_answer", "finalanswer"}
 _CALL = re.compile(r"\s*(?P<name>[^\[\](){}\n]{1,100}?)\s*(?P<open>[\[(])", re.DOTALL)
 _POLITE = re.compile(r"(?:use|call|run|invoke|using)\s+(?:the\s+)?(?P<name>.+?)(?:\s+tool)?$", re.IGNORECASE)
@@ -44,7 +45,7 @@ def read_action(said: str, given: str | None, tools: Collection[str]) -> tuple[s
         if "\n" in said:
             return "invalid", "", "What stands after `Action:` cannot be read as the name of a tool."
     first, _, rest = said.partition("\n")
-    inline = re.split(r"\s{1,20}Action[ _-]?Input\s{0,20}[:\uff1a]", first, maxsplit=1, flags=re.IGNORECASE)
+    inline = _INLINE.split(first, maxsplit=1)
     if len(inline) == 2 and given is None and (known := _known(inline[0], tools)) is not None:
         return "action", known, read_input((inline[1] + (f"\n{rest}" if rest else "")).strip())
     unlabelled = rest.strip()  # a block or a JSON object below the name can only be its input
@@ -74,17 +75,19 @@ def _ended(name: str, value: str, tools: Collection[str]) -> tuple[str, str, str
 def _known(said: str, tools: Collection[str]) -> str | None:
     """Find the tool that a model means: by its name, or by its name with what models put around one."""
     said = said.strip()
+    if said in tools:
+        return said
     if len(said) > 300:  # no name; the patterns below are for names
-        return said if said in tools else None
+        return None
     bare = said.split("  #")[0].split("\t#")[0].strip(WRAPPING)
-    candidates = [said, bare, bare.rstrip(".,;:!").strip(WRAPPING)]
+    candidates = [bare, bare.rstrip(".,;:!").strip(WRAPPING)]
     polite = _POLITE.match(candidates[-1])
     if polite is not None:
         candidates.append(polite["name"].strip(WRAPPING))
     for candidate in candidates:
         if candidate in tools:
             return candidate
-    folded = _folded(candidates[2])
+    folded = _folded(candidates[1])
     alike = [name for name in tools if _folded(name) == folded] if folded else []
     return alike[0] if len(alike) == 1 else None
 
@@ -174,9 +177,10 @@ def read_input(value: str) -> str:
 
 def json_end(text: str, start: int) -> int:
     """Return where the object or list that begins at ``start`` ends; 0 if none begins there or it has no end."""
-    begin = re.compile(r"\s*").match(text, start).end()  # type: ignore[union-attr]
-    if begin >= len(text) or text[begin] not in "{[":
+    opening = _OPENING.match(text, start)
+    if opening is None:
         return 0
+    begin = opening.end() - 1
     depth = 0
     for token in _TOKEN.finditer(text, begin):
         if token[0] in "{[":
@@ -188,4 +192,5 @@ def json_end(text: str, start: int) -> int:
     return 0
 
 
+_OPENING = re.compile(r"\s*[{\[]")
 _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*+"?|[{}\[\]]', re.DOTALL)

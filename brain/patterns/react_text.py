@@ -95,7 +95,14 @@ _LABEL = re.compile(
     r"(?:[ \t]{0,2}\#?\d{1,4})?[ \t]{0,4}(?P<inner>[*_`~]{0,4})[ \t]{0,4}[:\uff1a](?P<after>[*_`~]{0,4}(?![\w`]))?",
     re.IGNORECASE,
 )
-_NAMES = {"thoughts": "thought", "observations": "observation"}
+_NAMES = {
+    **dict.fromkeys(("thought", "thoughts"), "thought"),
+    **dict.fromkeys(("observation", "observations"), "observation"),
+    **dict.fromkeys(("action input", "action_input", "action-input", "actioninput"), "action input"),
+    **dict.fromkeys(("final answer", "final_answer", "final-answer", "finalanswer"), "final answer"),
+    **{name: name for name in ("action", "question")},
+}
+"""The names of the labels, by how models spell them."""
 
 
 @dataclass(slots=True)
@@ -137,9 +144,7 @@ def _labels(body: str) -> Iterator[tuple[str, re.Match[str], int]]:
         else:
             match = _LABEL.match(body, position, line_end)
             if match is not None:
-                label = re.sub(r"[ _-]", " ", match["label"].lower())
-                label = {"actioninput": "action input", "finalanswer": "final answer"}.get(label, label)
-                label = _NAMES.get(label, label)
+                label = _NAMES[match["label"].lower()]
                 yield label, match, position
                 rest = body[match.end() : line_end].strip()
                 if label in ("action", "action input"):
@@ -180,12 +185,11 @@ def _answer_end(body: str, found: list[tuple[str, re.Match[str], int]], first: i
 
 def _value(raw: str, match: re.Match[str], label: str) -> str:
     value = raw.strip()
-    opened = re.sub(r"[^*_`]", "", match["before"])
+    opened = match["before"].strip(" \t>#+-~•0123456789.)")
     if opened and not match["inner"] and not match["after"]:  # **Final Answer: 42**
         first, newline, rest = value.partition("\n")
-        closed = opened.lstrip("-+#>")
-        if closed and first.rstrip().endswith(closed[::-1]):
-            value = first.rstrip()[: -len(closed)].rstrip() + newline + rest
+        if first.rstrip().endswith(opened[::-1]):
+            value = first.rstrip()[: -len(opened)].rstrip() + newline + rest
     if label == "action input":
         return read_input(value)
     return value
@@ -204,6 +208,8 @@ _ANSWER = re.compile(r"^[ \t>#*_`-]{0,12}final[ _-]?answer", re.IGNORECASE | re.
 
 def _without_thinking(reply: str) -> str:
     """Take out reasoning blocks: those that open a line, and what comes before a lone closing tag."""
+    if "</think" not in reply.lower() and "<think" not in reply.lower():
+        return reply
     opened, closed = _THINK.search(reply), _CLOSED.search(reply)
     if closed is not None and (opened is None or closed.start() < opened.start()):
         reply = reply[closed.end() :]

@@ -127,8 +127,10 @@ def digest_of(action: Ask | Act | Note) -> str:
             told.update(canonical([action.tools, action.tool_choice, action.schema]))
         told.update(f"ask\0{action.phase}\0{action.agent}".encode("utf-8", "surrogatepass"))
     elif isinstance(action, Act):
-        told = blake2b(canonical([action.tool, action.input, action.id]), digest_size=12)
-        told.update(f"act\0{action.phase}\0{action.agent}".encode("utf-8", "surrogatepass"))
+        given = canonical(action.input) if type(action.input) is not str else b""
+        text = "" if given else f"\0{action.input}"
+        said = f"act\0{action.phase}\0{action.agent}\0{action.id}\0{action.tool}{text}"
+        told = blake2b(given + said.encode("utf-8", "surrogatepass"), digest_size=12)
     else:
         told = blake2b(canonical([action.kind, action.text, action.phase, action.agent]), digest_size=12)
     return told.hexdigest()

@@ -1,0 +1,1 @@
+"""Plain reference implementations that the library is held against."""
