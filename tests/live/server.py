@@ -19,8 +19,10 @@ def serve(model: str, name: str) -> None:
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.ui = False
-    params.n_ctx = 2048  # room for a few turns, and the end of a reply that finds none: tests are to be quick
-    params.cpuparams.n_threads = min(os.cpu_count() or 1, 4)
+    params.n_ctx = 1536  # where a reply without an end is cut off, whatever the request allows: tests are to be quick
+    # Threads wait for each other, and stand still while another process has their processor: with two of them,
+    # on two processors that other tests kept busy, tests/live took 29 s instead of 8.
+    params.cpuparams.n_threads = 1
     params.sampling.seed = 1
     server = xllamacpp.Server(params)
     print(server.listening_address, flush=True)

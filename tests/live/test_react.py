@@ -81,7 +81,7 @@ def test_the_command_line_runs_against_it(live_server: Any, named_by: str) -> No
     else:
         environment |= {"BRAIN_BASE_URL": live_server.base_url, "BRAIN_MODEL": live_server.model}
     done = subprocess.run(
-        [*command, "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=120
+        [*command, "--json"], cwd=ROOT, env=environment, capture_output=True, text=True, encoding="utf-8", timeout=300
     )
     assert done.returncode in (0, 1), done.stderr
     assert "Traceback" not in done.stderr
