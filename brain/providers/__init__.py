@@ -1,14 +1,63 @@
-"""Models: where replies come from."""
+"""Models: where replies come from.
+
+``ChatCompletionsProvider``, ``AnthropicProvider`` and ``ResponsesProvider`` ask servers over HTTP;
+``LocalEchoProvider`` needs none. The others are providers made of providers: they retry, fall back, pace,
+remember, record and replay. ``provider("openai:gpt-5-mini")`` makes one from a line of text.
+"""
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brain.providers.cached import Cached
+    from brain.providers.cassettes import CassetteMismatch, Recording, Replaying, cassette
     from brain.providers.chat_completions import ChatCompletionsProvider
     from brain.providers.echo import LocalEchoProvider
+    from brain.providers.fallback import Fallback
+    from brain.providers.faulty import FaultyProvider
+    from brain.providers.limited import RateLimited
+    from brain.providers.prices import Bill, Price, cost, estimate_tokens, tally
+    from brain.providers.retrying import Retrying
+    from brain.providers.transport import Transport
 
-__all__ = ["ChatCompletionsProvider", "LocalEchoProvider"]
+_HOMES = {
+    "Bill": "prices",
+    "Cached": "cached",
+    "CassetteMismatch": "cassettes",
+    "ChatCompletionsProvider": "chat_completions",
+    "Fallback": "fallback",
+    "FaultyProvider": "faulty",
+    "LocalEchoProvider": "echo",
+    "Price": "prices",
+    "RateLimited": "limited",
+    "Recording": "cassettes",
+    "Replaying": "cassettes",
+    "Retrying": "retrying",
+    "Transport": "transport",
+    "cassette": "cassettes",
+    "cost": "prices",
+    "estimate_tokens": "prices",
+    "tally": "prices",
+}
 
-_HOMES = {"ChatCompletionsProvider": "chat_completions", "LocalEchoProvider": "echo"}
+__all__ = [
+    "Bill",
+    "Cached",
+    "CassetteMismatch",
+    "ChatCompletionsProvider",
+    "Fallback",
+    "FaultyProvider",
+    "LocalEchoProvider",
+    "Price",
+    "RateLimited",
+    "Recording",
+    "Replaying",
+    "Retrying",
+    "Transport",
+    "cassette",
+    "cost",
+    "estimate_tokens",
+    "tally",
+]
 
 
 def __getattr__(name: str) -> Any:

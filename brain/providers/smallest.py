@@ -148,20 +148,21 @@ class _Search:
             if len(inside) != len(set(inside)):
                 break
         schema = schema if isinstance(schema, Mapping) else {}
-        if "enum" in schema:
-            for each in schema["enum"]:
+        kind = schema.get("type")
+        if "const" in schema or "enum" in schema:
+            for each in schema.get("enum", ()):
                 if each not in taken:
                     return each
-        elif isinstance(last := taken[-1], bool):
-            if not last:
-                return True
-        elif isinstance(last, int | float):
-            step = schema.get("multipleOf", 1)
-            for each in (max(taken) + step, min(taken) - step):
+        elif kind in ("integer", "number") and "multipleOf" not in schema:
+            for each in (max(taken) + 1, min(taken) - 1):
                 if _fits(each, schema):
                     return each
-        elif isinstance(last, str) and "pattern" not in schema and len(last) < schema.get("maxLength", _LONGEST):
-            return max(taken, key=len) + "a"
+        elif kind == "string" and not schema.keys() & {"pattern", "format"}:
+            longer = max(taken, key=len) + "a"
+            if len(longer) <= schema.get("maxLength", _LONGEST):
+                return longer
+        elif kind == "boolean" and len(taken) == 1:
+            return not taken[0]
         elif not schema:
             return len(taken)
         raise _DeadEnd("an array needs more different items than this search finds")
