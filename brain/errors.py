@@ -19,6 +19,8 @@ __all__ = [
     "BrainError",
     "BudgetExceeded",
     "ConfigurationError",
+    "GraphError",
+    "GraphExecutionError",
     "HookError",
     "Interrupt",
     "Interrupted",
@@ -26,6 +28,10 @@ __all__ = [
     "PolicyError",
     "ProviderError",
     "ReplayMismatch",
+    "SandboxError",
+    "SandboxGuaranteeMissing",
+    "SandboxTimeout",
+    "SandboxUnavailable",
     "StructureError",
     "TransitionError",
     "UnknownKeyword",
@@ -47,6 +53,14 @@ class WrongType(ConfigurationError, TypeError):
 
 class UnknownKeyword(ConfigurationError, TypeError):
     """A keyword that does not exist; the message lists the known ones."""
+
+
+class GraphError(ConfigurationError):
+    """A graph that cannot be run: unknown stages, no way to the end; raised before the first model call."""
+
+
+class GraphExecutionError(BrainError):
+    """A run of a graph cannot go on: a condition raised, no edge fits, a budget has no hand-over."""
 
 
 class PolicyError(BrainError, TypeError):
@@ -156,3 +170,30 @@ class Interrupt(BaseException):
 
     It derives from ``BaseException`` because it is not an error and no policy should catch it.
     """
+
+
+class SandboxError(BrainError):
+    """A program failed, or could not be run; the message says why."""
+
+
+class SandboxTimeout(SandboxError):
+    """A program was ended because it ran past its time."""
+
+
+class SandboxUnavailable(SandboxError):
+    """No program can be run here; the message says what is missing and what would bring it."""
+
+
+class SandboxGuaranteeMissing(SandboxUnavailable):
+    """A guarantee that the caller requires does not hold here; the program was not run.
+
+    Args:
+        message: what is missing, why, and what would bring it.
+        missing: the names of the guarantees.
+        notes: for each layer that is not in force, why.
+    """
+
+    def __init__(self, message: str, *, missing: tuple[str, ...] = (), notes: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.missing = missing
+        self.notes = notes or {}

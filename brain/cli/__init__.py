@@ -147,7 +147,7 @@ def _provider(options: argparse.Namespace) -> LLMProvider | None:
         provider: LLMProvider = ChatCompletionsProvider(base_url, model, os.environ.get("BRAIN_API_KEY") or None)
         return provider
     if model:
-        from brain.providers import provider as named
+        from brain.providers.resolve import provider as named
 
         return named(model)
     print("brain: no model is named (--base-url and --model); offline, the task is only echoed", file=sys.stderr)

@@ -238,9 +238,9 @@ class Runtime:
                     self._ask_hook(tell, action, denial)
                 raise
             if isinstance(said, answer):
-                return action, said  # type: ignore[return-value]
+                return action, said
             if isinstance(said, kind):
-                action = said  # type: ignore[assignment]
+                action = said
             elif said is not None:
                 self._wrong(check, said, f"None, {kind.__name__} or {answer.__name__}")
         return action, None
