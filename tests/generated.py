@@ -6,6 +6,7 @@ A block of a Markdown page that follows one of these comments is generated:
     <!-- docstring: brain.patterns.react -->                  the docstring of a module or class
     <!-- value: brain.runtime.diagram -->                     what a function without arguments returns
     <!-- output: python -m brain demo react -->               what a command prints
+    <!-- table: tests.generated.machine_table -->             a table that such a function returns
 
 ``python -m tests.generated`` writes them anew; ``tests/test_docs.py`` fails while one of them is stale.
 """
