@@ -18,7 +18,7 @@ from dataclasses import replace
 from typing import Any
 
 from brain.messages import Message
-from brain.normalise import flat
+from brain.normalise import flat, legal
 from brain.providers.wrap import Wrapper, ask, ask_streaming
 from brain.structured.read import Unreadable, read_value
 from brain.types import Reply, ToolCall, ToolSpec
@@ -34,7 +34,8 @@ The tools:
 """
 _CHOICES = {"required": "\nYour next reply has to call a tool."}
 _MARK = re.compile(r"<tool_call>|<tool_result\b|<(think|thinking|thought|reasoning)>", re.IGNORECASE)
-_CLOSE = re.compile(r"\s*</tool_call>", re.IGNORECASE)
+_CLOSE = re.compile(r"</tool_call>", re.IGNORECASE)
+_BLANK = re.compile(r"\s*")
 _NAME = re.compile(r"[\"']name[\"']\s{0,20}:\s{0,20}[\"']([^\"'\n]{1,200})[\"']")
 _KEYS = ("arguments", "parameters", "args", "input")
 
@@ -55,10 +56,11 @@ class TextToolsProvider(Wrapper):
         schema: Mapping[str, Any] | None = None,
     ) -> Reply:
         """Ask the model once; the calls it wrote are the reply's ``tool_calls``."""
-        offered = _offered(tools, tool_choice)
+        sent = as_text(messages, _offered(tools, tool_choice), tool_choice)
+        if sent is messages:
+            return ask(self.inner, messages, (), "none", schema)
         # A schema leaves no room to write a call.
-        reply = ask(self.inner, as_text(messages, offered, tool_choice), (), "none", None if offered else schema)
-        return _read(reply) if offered else reply
+        return _read(ask(self.inner, sent, (), "none", None if _offered(tools, tool_choice) else schema))
 
     def stream(
         self,
@@ -68,14 +70,14 @@ class TextToolsProvider(Wrapper):
         *,
         schema: Mapping[str, Any] | None = None,
     ) -> Iterator[str | Reply]:
-        """As ``generate``; with tools the text comes in one piece, since it may hold calls."""
-        if _offered(tools, tool_choice):
-            reply = self.generate(messages, tools, tool_choice, schema=schema)
-            if reply.text:
-                yield reply.text
-            yield reply
-        else:
-            yield from ask_streaming(self.inner, as_text(messages, (), "none"), (), "none", schema)
+        """As ``generate``; where the text may hold calls, it comes in one piece."""
+        if as_text(messages, _offered(tools, tool_choice), tool_choice) is messages:
+            yield from ask_streaming(self.inner, messages, (), "none", schema)
+            return
+        reply = self.generate(messages, tools, tool_choice, schema=schema)
+        if reply.text:
+            yield reply.text
+        yield reply
 
 
 def _offered(tools: Sequence[ToolSpec], tool_choice: Any) -> Sequence[ToolSpec]:
@@ -117,18 +119,18 @@ def read_calls(text: str) -> tuple[str, tuple[ToolCall, ...]]:
 
 def _call(text: str, start: int) -> tuple[ToolCall, int]:
     """Read the call that begins here, and return where it ends."""
-    begin = re.compile(r"\s*").match(text, start).end()  # type: ignore[union-attr]  # it matches nothing, too
+    begin = _end_of_blank(text, start)
     if text.startswith("{", begin):
         try:
             value, end = read_value(text, begin)
         except Unreadable:
             pass
         else:
-            close = _CLOSE.match(text, end)
+            close = _CLOSE.match(text, _end_of_blank(text, end))
             end = end if close is None else close.end()
             name = value.get("name")
             if isinstance(name, str):
-                given = next((value[key] for key in _KEYS if key in value), {})
+                given: Any = next((value[key] for key in _KEYS if key in value), {})
                 return ToolCall(name, given if isinstance(given, dict) else _json(given)), end
             return ToolCall("", _json(value)), end
     close = _CLOSE.search(text, start)
@@ -137,31 +139,31 @@ def _call(text: str, start: int) -> tuple[ToolCall, int]:
     return ToolCall(named[1] if named else "", body), len(text) if close is None else close.end()
 
 
+def _end_of_blank(text: str, start: int) -> int:
+    blank = _BLANK.match(text, start)
+    return start if blank is None else blank.end()
+
+
 def as_text(messages: Sequence[Message], tools: Sequence[ToolSpec], tool_choice: Any) -> Sequence[Message]:
-    """Return messages without tool calls and results in any form but text; without tools and calls, the given ones."""
+    """Return messages with tools, calls and results as text; those given, where there is nothing of the kind."""
     if not tools and not any(each.get("role") == "tool" or each.get("tool_calls") for each in messages):
         return messages
     written: list[Message] = []
+    names: dict[str, str] = {}
     for message in messages:
         if message.get("role") == "tool":
-            _add_result(written, message)
+            # A result is somebody else's text: it cannot close its own tags.
+            content = re.sub(r"<(?=/?tool_)", "< ", flat(message.get("content")), flags=re.IGNORECASE)
+            name = _json(names.get(message.get("tool_call_id", ""), ""))
+            written.append({"role": "user", "content": f"<tool_result name={name}>\n{content}\n</tool_result>"})
         elif message.get("tool_calls"):
-            calls = [_written(call.get("function") or {}) for call in message["tool_calls"]]
-            said = [flat(message.get("content")).strip(), *calls]
+            functions = [(call.get("id", ""), call.get("function") or {}) for call in message["tool_calls"]]
+            names.update({identity: str(function.get("name", "")) for identity, function in functions})
+            said = [flat(message.get("content")).strip(), *(_written(function) for _, function in functions)]
             written.append({"role": "assistant", "content": "\n".join(text for text in said if text)})
         else:
             written.append(message)
-    return _told(written, tools, tool_choice) if tools else written
-
-
-def _add_result(written: list[Message], message: Message) -> None:
-    # A result is somebody else's text: it cannot close its own tags.
-    content = re.sub(r"<(?=/?tool_)", "< ", flat(message.get("content")), flags=re.IGNORECASE)
-    text = f"<tool_result>\n{content}\n</tool_result>"
-    if written and written[-1].get("tool_results"):
-        written[-1]["content"] += f"\n{text}"
-    else:
-        written.append({"role": "user", "content": text, "tool_results": True})
+    return legal(_told(written, tools, tool_choice) if tools else written, keep_parts=True)
 
 
 def _written(function: Mapping[str, Any]) -> str:

@@ -1,0 +1,162 @@
+"""Native tool calls: ask with tools until the model stops calling them.
+
+    repeat
+        ask the model, which is told of the tools
+        it calls none: that reply is the end
+        perform what it calls; give it one result per call, in the order of the calls
+
+The conversation that comes of it can be sent to any server: each call has an id of its own, each result
+bears the id of its call, what the model said beside its calls comes before their results, and arguments
+are JSON. Arguments that cannot be read are explained to the model as the result of that call.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from brain.errors import BrainError, BudgetExceeded, ConfigurationError
+from brain.messages import Message, Transcript, assistant, tool_result
+from brain.policy import Act, Batch, Policy, act, ask
+from brain.tools import Toolset
+from brain.types import Reply, ToolCall
+
+__all__ = ["ToolTalk", "tool_loop"]
+
+
+@dataclass(frozen=True, slots=True)
+class ToolTalk:
+    """What a tool loop came to."""
+
+    reply: Reply
+    """The model's last reply."""
+    messages: Transcript
+    """The conversation, grown by all that was said and done; the last reply is in it only if it called tools."""
+    rounds: int
+    """Requests made to the model."""
+    spent: bool = False
+    """Whether the limit ended the loop, and not the model."""
+
+    @property
+    def problem(self) -> str:
+        """Why the last reply is no answer; ``""`` if it is one."""
+        if self.reply.cut_off:
+            return "the reply was cut off before it ended"
+        if self.reply.tool_calls:
+            names = ", ".join(call.name for call in self.reply.tool_calls)
+            return f"the limit of {self.rounds} model calls was reached with {names} called last"
+        return "" if self.reply.text.strip() else "empty answer: the model's last reply holds no text"
+
+
+def tool_loop(
+    messages: Iterable[Message],
+    tools: Toolset,
+    *,
+    max_rounds: int,
+    limit: str = "max_node_iterations",
+    when_spent: str = "raise",
+    view: Callable[[Transcript], Iterable[Message]] | None = None,
+    phase: str = "",
+) -> Policy[ToolTalk]:
+    """Ask with tools until the model stops calling them.
+
+    Whether the last reply is an answer is for the caller to judge: see ``ToolTalk.problem``.
+
+    Args:
+        messages: the conversation so far.
+        tools: what the model may call.
+        max_rounds: requests that may be made to the model.
+        limit: the name under which the caller's users know ``max_rounds``, for the error.
+        when_spent: what to do when the last of them still calls tools. ``"raise"``: these calls are not
+            performed. ``"return"``: they are, and ``spent`` is set. ``"answer"``: they are, and one more
+            request goes out with the tools withheld, so that an answer is written.
+        view: makes what the model is sent of the conversation; by default all of it.
+        phase: where in the reasoning this is.
+
+    Raises:
+        BudgetExceeded: ``max_rounds`` replies all called tools; ``pending`` names those of the last.
+    """
+    if when_spent not in ("raise", "return", "answer"):
+        raise ConfigurationError(f"when_spent={when_spent!r}: expected 'raise', 'return' or 'answer'")
+    if max_rounds < 1:
+        raise ConfigurationError(f"{limit}={max_rounds}: the model has to be asked at least once")
+    talk = Transcript(messages)
+    taken = _ids(talk)
+    for number in range(1, max_rounds + 1):
+        reply = yield from ask(view(talk) if view else talk, tools=tools.specs, phase=phase)
+        if not reply.tool_calls:
+            return ToolTalk(reply, talk, number)
+        if number == max_rounds and when_spent == "raise":
+            pending = tuple(call.name for call in reply.tool_calls)
+            raise BudgetExceeded(
+                f"{limit}={max_rounds} is used up, and the model still calls {', '.join(pending)}; "
+                f"raise {limit}, or give it less to do",
+                limit=limit,
+                value=max_rounds,
+                pending=pending,
+            )
+        calls = _with_ids(reply.tool_calls, taken)
+        results = yield from _perform(calls, reply.text.strip(), phase)
+        talk += [assistant(reply.text, [_message_of(call) for call in calls])]
+        talk += [tool_result(call.id, text) for call, text in zip(calls, results, strict=True)]
+    if when_spent == "answer":
+        reply = yield from ask(view(talk) if view else talk, phase=phase)
+        return ToolTalk(reply, talk, max_rounds + 1, spent=True)
+    return ToolTalk(reply, talk, max_rounds, spent=True)
+
+
+def _perform(calls: list[ToolCall], thought: str, phase: str) -> Policy[list[str]]:
+    """Make the calls of one turn; return the texts of their results in the same order."""
+    if len(calls) == 1:
+        only = calls[0]
+        observation = yield from act(only.name, only.arguments, thought=thought, id=only.id, phase=phase)
+        return [str(observation)]
+    thoughts = [thought] + [""] * (len(calls) - 1)
+    outcomes: Any = yield Batch(
+        tuple(
+            Act(call.name, call.arguments, thought=said, id=call.id, phase=phase)
+            for call, said in zip(calls, thoughts, strict=True)
+        )
+    )
+    for outcome in outcomes:
+        if isinstance(outcome, BrainError):  # denied, or a budget: for the policy, as with a single call
+            raise outcome
+    return [str(outcome) for outcome in outcomes]
+
+
+def _ids(messages: Transcript) -> set[str]:
+    """Return the ids of the calls that were made before."""
+    return {call.get("id", "") for message in messages for call in message.get("tool_calls") or ()}
+
+
+def _with_ids(calls: Iterable[ToolCall], taken: set[str]) -> list[ToolCall]:
+    """Give an id to each call that has none, or one that was used before."""
+    named = []
+    for call in calls:
+        name, number = call.id, len(taken)
+        while not name or name in taken:
+            number += 1
+            name = f"call_{number}"
+        taken.add(name)
+        named.append(ToolCall(call.name, call.arguments, name))
+    return named
+
+
+def _message_of(call: ToolCall) -> dict[str, Any]:
+    # Servers and chat templates that read the arguments of earlier calls fail on what is no JSON object;
+    # the result of such a call says what the model had written.
+    arguments = "{}"
+    if isinstance(call.arguments, dict):
+        arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
+    elif _is_object(call.arguments):
+        arguments = call.arguments
+    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
