@@ -8,18 +8,24 @@ remember, record and replay. ``provider("openai:gpt-5-mini")`` makes one from a 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from brain.providers.anthropic import AnthropicProvider
     from brain.providers.cached import Cached
     from brain.providers.cassettes import CassetteMismatch, Recording, Replaying, cassette
     from brain.providers.chat_completions import ChatCompletionsProvider
+    from brain.providers.clients import AnthropicClientProvider, OpenAIClientProvider
     from brain.providers.echo import LocalEchoProvider
     from brain.providers.fallback import Fallback
     from brain.providers.faulty import FaultyProvider
     from brain.providers.limited import RateLimited
     from brain.providers.prices import Bill, Price, cost, estimate_tokens, tally
+    from brain.providers.resolve import provider
+    from brain.providers.responses import ResponsesProvider
     from brain.providers.retrying import Retrying
     from brain.providers.transport import Transport
 
 _HOMES = {
+    "AnthropicClientProvider": "clients",
+    "AnthropicProvider": "anthropic",
     "Bill": "prices",
     "Cached": "cached",
     "CassetteMismatch": "cassettes",
@@ -27,19 +33,24 @@ _HOMES = {
     "Fallback": "fallback",
     "FaultyProvider": "faulty",
     "LocalEchoProvider": "echo",
+    "OpenAIClientProvider": "clients",
     "Price": "prices",
     "RateLimited": "limited",
     "Recording": "cassettes",
     "Replaying": "cassettes",
+    "ResponsesProvider": "responses",
     "Retrying": "retrying",
     "Transport": "transport",
     "cassette": "cassettes",
     "cost": "prices",
     "estimate_tokens": "prices",
+    "provider": "resolve",
     "tally": "prices",
 }
 
 __all__ = [
+    "AnthropicClientProvider",
+    "AnthropicProvider",
     "Bill",
     "Cached",
     "CassetteMismatch",
@@ -47,15 +58,18 @@ __all__ = [
     "Fallback",
     "FaultyProvider",
     "LocalEchoProvider",
+    "OpenAIClientProvider",
     "Price",
     "RateLimited",
     "Recording",
     "Replaying",
+    "ResponsesProvider",
     "Retrying",
     "Transport",
     "cassette",
     "cost",
     "estimate_tokens",
+    "provider",
     "tally",
 ]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -14,8 +15,9 @@ __all__ = ["Endpoint", "is_loopback", "join_url"]
 def join_url(base_url: str, path: str) -> str:
     """Return the address to post to, made of a base URL as users have them.
 
-    A base that already ends in ``path`` is taken as it is; one without a path gets ``/v1``; a query
-    stays; a base without a scheme is ``http`` on this machine and ``https`` elsewhere.
+    A base that already ends in ``path`` is taken as it is; one without a path gets ``/v1``, as does any
+    without a version if ``path`` begins with one; a query stays; a base without a scheme is ``http`` on
+    this machine and ``https`` elsewhere.
     """
     from urllib.parse import urlsplit, urlunsplit
 
@@ -37,7 +39,11 @@ def join_url(base_url: str, path: str) -> str:
         )
     place = parts.path.rstrip("/")
     if not place.endswith("/" + path):
-        place = f"{place or '/v1'}/{path}"
+        if re.search(r"/v\d\w*$", place):
+            path = path.removeprefix("v1/")
+        elif not place:
+            place = "" if path.startswith("v1/") else "/v1"
+        place = f"{place}/{path}"
     return urlunsplit((parts.scheme, parts.netloc, place, parts.query, ""))
 
 

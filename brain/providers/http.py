@@ -14,7 +14,7 @@ from brain.providers.failures import error_in, failed
 from brain.providers.secrets import Secret
 from brain.providers.sse import events
 from brain.providers.transport import Answer, Transport
-from brain.providers.wire import encode, malformed, whole
+from brain.providers.wire import encode, malformed, positive, whole
 from brain.types import Reply, ToolSpec
 
 __all__ = ["Assembler", "HTTPProvider"]
@@ -46,6 +46,10 @@ class HTTPProvider:
         api_key: the key; ``None`` reads it from the environment if the dialect has a variable for this
             very host, and sends none to other hosts. ``""`` sends none.
         api_key_env: the environment variable to read the key from, for any host.
+        max_tokens: the most tokens of a reply, hidden reasoning included. There is always a cap: a model
+            that finds no end would go on until the deadline.
+        temperature: sent when set; some models and servers refuse it.
+        stop: texts that end a reply; sent when set.
         timeout: seconds the server may be silent.
         deadline: seconds one call may take in all.
         headers: further HTTP headers; they win over those of the library.
@@ -61,6 +65,8 @@ class HTTPProvider:
     home = ""
     """The host whose key the environment variable ``variable`` holds."""
     variable = ""
+    knows_stop = True
+    """Whether the dialect has texts that end a reply."""
 
     def __init__(
         self,
@@ -69,6 +75,9 @@ class HTTPProvider:
         api_key: str | None = None,
         *,
         api_key_env: str | None = None,
+        max_tokens: int = 4096,
+        temperature: float | None = None,
+        stop: Sequence[str] | str | None = None,
         timeout: float = 300.0,
         deadline: float = 600.0,
         headers: Mapping[str, str] | None = None,
@@ -84,6 +93,11 @@ class HTTPProvider:
         if api_key_env is None and api_key != "" and self.at_home:
             api_key_env = self.variable
         self.endpoint.key = Secret(api_key, env=api_key_env or "")
+        self.max_tokens: int = positive("max_tokens", max_tokens, whole=True)
+        self.temperature = temperature
+        self.stop = [stop] if isinstance(stop, str) else list(stop or ())
+        if self.stop and not self.knows_stop:
+            raise ConfigurationError(f"{type(self).__name__} cannot send stop: its API does not know it")
         self.extra_body = dict(extra_body or {})
         self.transport = transport or Transport(timeout=timeout, deadline=deadline)
 

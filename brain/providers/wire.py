@@ -15,10 +15,12 @@ __all__ = [
     "arguments_of",
     "as_schema",
     "check_end",
+    "declared",
     "encode",
     "finish_reason",
     "function_of",
     "malformed",
+    "named_choice",
     "only",
     "positive",
     "text_of",
@@ -43,6 +45,7 @@ _REASONS = {
     "max_output_tokens": "length",
     "model_length": "length",
     "model_context_window_exceeded": "length",
+    "pause_turn": "length",  # the model has more to say: no answer yet
     "tool_calls": "tool_calls",
     "tool_use": "tool_calls",
     "function_call": "tool_calls",
@@ -219,6 +222,24 @@ def _strict(schema: Any) -> bool:
         if schema.get("additionalProperties") is not False or set(schema.get("required") or ()) != set(names):
             return False
     return all(_strict(each) for each in schema.values())
+
+
+def declared(tool: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Return the function that a tool declares, and the schema of its arguments."""
+    function = tool.get("function")
+    inner = function if isinstance(function, Mapping) else tool
+    return inner, inner.get("parameters") or {"type": "object", "properties": {}}
+
+
+def named_choice(tool_choice: Any) -> str | None:
+    """Return the tool that a choice names, in the shape of any dialect; ``None`` if it names none."""
+    if isinstance(tool_choice, str):
+        return tool_choice
+    if not isinstance(tool_choice, Mapping):
+        return None
+    inner = tool_choice.get("function")
+    name = (inner if isinstance(inner, Mapping) else tool_choice).get("name")
+    return name if isinstance(name, str) else None
 
 
 def check_end(reason: str | None, text: str, refusal: Any, where: str) -> None:

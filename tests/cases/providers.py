@@ -34,7 +34,7 @@ from brain.providers import (
     estimate_tokens,
     tally,
 )
-from brain.providers.chat_completions import read_usage
+from brain.providers.chat_reply import read_usage
 from brain.providers.connection import connect
 from brain.testing import ScriptedProvider
 from brain.types import Reply, Usage
