@@ -158,20 +158,10 @@ class ChatCompletionsProvider(HTTPProvider):
             return amended
         return None
 
-    def stream(
-        self,
-        messages: Sequence[Message],
-        tools: Sequence[ToolSpec] = (),
-        tool_choice: Any = "none",
-        *,
-        schema: Mapping[str, Any] | None = None,
+    def _streamed(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], tool_choice: Any, schema: Any
     ) -> Iterator[str | Reply]:
-        """Ask the model once and yield its text as it comes, then the whole reply.
-
-        Raises:
-            ProviderError: as ``generate``; also when the stream ends without its end marker.
-        """
-        for each in super().stream(messages, tools, tool_choice, schema=schema):
+        for each in super()._streamed(messages, tools, tool_choice, schema):
             if not (self.stop and self._stop_refused):
                 yield each
             elif isinstance(each, Reply):  # a stop text may lie across chunks: wait for the end, then cut

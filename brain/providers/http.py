@@ -125,16 +125,12 @@ class HTTPProvider:
         Raises:
             ProviderError: there is no usable reply; ``kind`` says why, ``retryable`` whether to try again.
         """
-        body = self._request(messages, tools, tool_choice, schema)
         try:
-            answer = self._post(body)
+            return self._generated(messages, tools, tool_choice, schema)
         except ProviderError as error:
-            amended = self._amended(body, error)
-            if amended is None:
-                raise
-        else:
-            return self._replied(answer)
-        return self._replied(self._post(amended))
+            failure = error
+        # The frames below hold what the server said, which may be the key: they are no part of the traceback.
+        raise failure.with_traceback(None)
 
     def stream(
         self,
@@ -149,6 +145,30 @@ class HTTPProvider:
         Raises:
             ProviderError: as ``generate``; also when the stream ends without its end marker.
         """
+        try:
+            yield from self._streamed(messages, tools, tool_choice, schema)
+            return
+        except ProviderError as error:
+            failure = error
+        raise failure.with_traceback(None)
+
+    def _generated(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], tool_choice: Any, schema: Any
+    ) -> Reply:
+        body = self._request(messages, tools, tool_choice, schema)
+        try:
+            answer = self._post(body)
+        except ProviderError as error:
+            amended = self._amended(body, error)
+            if amended is None:
+                raise
+        else:
+            return self._replied(answer)
+        return self._replied(self._post(amended))
+
+    def _streamed(
+        self, messages: Sequence[Message], tools: Sequence[ToolSpec], tool_choice: Any, schema: Any
+    ) -> Iterator[str | Reply]:
         body = {**self._request(messages, tools, tool_choice, schema), **self._streaming()}
         lines = self._lines(body)
         try:

@@ -51,6 +51,7 @@ class FakeServer:
 
         class Server(ThreadingHTTPServer):
             daemon_threads = True
+            request_queue_size = 128
             block_on_close = False
 
             def handle_error(self, *_: Any) -> None:
