@@ -197,3 +197,12 @@ class SandboxGuaranteeMissing(SandboxUnavailable):
         super().__init__(message)
         self.missing = missing
         self.notes = notes or {}
+
+
+def whole_number(where: str, name: str, value: Any, least: int = 1) -> int:
+    """Return ``value`` if it is a whole number of at least ``least``; raise an error that names the argument."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise WrongType(f"{where}: {name} must be a whole number, not {type(value).__name__} ({value!r:.80})")
+    if value < least:
+        raise ConfigurationError(f"{where}: {name} must be at least {least}, not {value}")
+    return value

@@ -13,17 +13,22 @@ are JSON. Arguments that cannot be read are explained to the model as the result
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from brain.errors import BrainError, BudgetExceeded, ConfigurationError
+from brain.ledger import Ledger
 from brain.messages import Message, Transcript, assistant, tool_result
-from brain.policy import Act, Batch, Policy, act, ask
+from brain.policy import Act, Batch, Policy, act, ask, note
 from brain.tools import Toolset
-from brain.types import Reply, ToolCall
+from brain.types import Observation, Reply, ToolCall
 
 __all__ = ["ToolTalk", "tool_loop"]
+
+
+_SHOWN = 500  # characters of unreadable arguments: enough to see what was meant
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +63,7 @@ def tool_loop(
     limit: str = "max_node_iterations",
     when_spent: str = "raise",
     view: Callable[[Transcript], Iterable[Message]] | None = None,
+    ledger: Ledger | None = None,
     phase: str = "",
 ) -> Policy[ToolTalk]:
     """Ask with tools until the model stops calling them.
@@ -73,6 +79,7 @@ def tool_loop(
             performed. ``"return"``: they are, and ``spent`` is set. ``"answer"``: they are, and one more
             request goes out with the tools withheld, so that an answer is written.
         view: makes what the model is sent of the conversation; by default all of it.
+        ledger: takes in every result, and may answer a call that was made before.
         phase: where in the reasoning this is.
 
     Raises:
@@ -98,8 +105,9 @@ def tool_loop(
                 pending=pending,
             )
         calls = _with_ids(reply.tool_calls, taken)
-        results = yield from _perform(calls, reply.text.strip(), phase)
-        talk += [assistant(reply.text, [_message_of(call) for call in calls])]
+        results = yield from _perform(calls, reply.text.strip(), ledger, phase)
+        said = reply.text if reply.text.strip() else ""
+        talk += [assistant(said, [_message_of(call, tools) for call in calls])]
         talk += [tool_result(call.id, text) for call, text in zip(calls, results, strict=True)]
     if when_spent == "answer":
         reply = yield from ask(view(talk) if view else talk, phase=phase)
@@ -107,12 +115,35 @@ def tool_loop(
     return ToolTalk(reply, talk, max_rounds, spent=True)
 
 
-def _perform(calls: list[ToolCall], thought: str, phase: str) -> Policy[list[str]]:
+def _perform(calls: list[ToolCall], thought: str, ledger: Ledger | None, phase: str) -> Policy[list[str]]:
     """Make the calls of one turn; return the texts of their results in the same order."""
+    if ledger is None:
+        observations = yield from _made(calls, thought, phase)
+        return [str(observation) for observation in observations]
+    # What is known already, or asked for twice in this turn, is performed once where the tool's results are reused.
+    fresh: dict[Any, ToolCall] = {}
+    places: list[Any] = []
+    for place, call in enumerate(calls):
+        known = ledger.known(call.name, call.arguments)
+        key = ledger.key(call.name, call.arguments) if ledger.compaction.reuses(call.name) else place
+        places.append(known if known is not None else key)
+        if known is None and key not in fresh:
+            fresh[key] = call
+        else:
+            yield from note("reused", f"{call.name}: an earlier result of the same call", phase=phase)
+    observed = dict(zip(fresh, (yield from _made(list(fresh.values()), thought, phase)), strict=True))
+    texts = []
+    for call, place in zip(calls, places, strict=True):
+        observation = place if isinstance(place, Observation) else observed[place]
+        ledger.record(call.name, call.arguments, observation)
+        texts.append(ledger.shown(observation))
+    return texts
+
+
+def _made(calls: list[ToolCall], thought: str, phase: str) -> Policy[list[Observation]]:
     if len(calls) == 1:
         only = calls[0]
-        observation = yield from act(only.name, only.arguments, thought=thought, id=only.id, phase=phase)
-        return [str(observation)]
+        return [(yield from act(only.name, only.arguments, thought=thought, id=only.id, phase=phase))]
     thoughts = [thought] + [""] * (len(calls) - 1)
     outcomes: Any = yield Batch(
         tuple(
@@ -123,7 +154,7 @@ def _perform(calls: list[ToolCall], thought: str, phase: str) -> Policy[list[str
     for outcome in outcomes:
         if isinstance(outcome, BrainError):  # denied, or a budget: for the policy, as with a single call
             raise outcome
-    return [str(outcome) for outcome in outcomes]
+    return list(outcomes)
 
 
 def _ids(messages: Transcript) -> set[str]:
@@ -135,7 +166,7 @@ def _with_ids(calls: Iterable[ToolCall], taken: set[str]) -> list[ToolCall]:
     """Give an id to each call that has none, or one that was used before."""
     named = []
     for call in calls:
-        name, number = call.id, len(taken)
+        name, number = call.id.strip(), len(taken)
         while not name or name in taken:
             number += 1
             name = f"call_{number}"
@@ -144,15 +175,16 @@ def _with_ids(calls: Iterable[ToolCall], taken: set[str]) -> list[ToolCall]:
     return named
 
 
-def _message_of(call: ToolCall) -> dict[str, Any]:
-    # Servers and chat templates that read the arguments of earlier calls fail on what is no JSON object;
-    # the result of such a call says what the model had written.
-    arguments = "{}"
-    if isinstance(call.arguments, dict):
-        arguments = json.dumps(call.arguments, ensure_ascii=False, default=str)
-    elif _is_object(call.arguments):
-        arguments = call.arguments
-    return {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": arguments}}
+def _message_of(call: ToolCall, tools: Toolset) -> dict[str, Any]:
+    name, arguments = call.name, call.arguments
+    if name not in tools:  # servers refuse a history with a name that could not be one
+        name = re.sub(r"[^a-zA-Z0-9_-]", "_", name)[:64] or "unnamed"
+    if not isinstance(arguments, str):
+        arguments = json.dumps(arguments, ensure_ascii=False, default=str)
+    elif not _is_object(arguments):
+        # Servers and chat templates that read the arguments of earlier calls fail on what is no JSON object.
+        arguments = json.dumps({"unreadable": arguments[:_SHOWN]}, ensure_ascii=False)
+    return {"id": call.id, "type": "function", "function": {"name": name, "arguments": arguments}}
 
 
 def _is_object(text: str) -> bool:

@@ -174,6 +174,8 @@ class PatternResult:
     """Wall time of the run; a resumed run counts from its resumption."""
     journal: Journal | None = field(default=None, repr=False, compare=False)
     """The record the run can be replayed or resumed from."""
+    path: list[str] = field(default_factory=list)
+    """The stages executed, in order, of a pattern that has stages; every round of a tool loop counts."""
     state: str = "TERMINATED"
     """The machine's last state: ``TERMINATED`` or ``INTERRUPTED``."""
 

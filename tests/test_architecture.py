@@ -40,6 +40,7 @@ BESIDE = {"providers", "sandbox", "trace"}
 # References against the rule, each with its reason.
 ALLOWED = {
     ("types", "runtime"): "PatternResult names the type of its journal, for type checkers only",
+    ("graph", "patterns"): "PromptGraph.debate() and its kin, and PromptGraph.run(), import a pattern when called",
     ("patterns", "providers"): "the default provider is imported when a run needs it",
     ("runtime", "sandbox"): "an executor is imported when a run has a program to execute",
 }

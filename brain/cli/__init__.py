@@ -147,9 +147,10 @@ def _provider(options: argparse.Namespace) -> LLMProvider | None:
         provider: LLMProvider = ChatCompletionsProvider(base_url, model, os.environ.get("BRAIN_API_KEY") or None)
         return provider
     if model:
-        from brain.providers.resolve import provider as named
+        from brain.providers import provider as named
 
-        return named(model)
+        found: LLMProvider = named(model)
+        return found
     print("brain: no model is named (--base-url and --model); offline, the task is only echoed", file=sys.stderr)
     return None
 

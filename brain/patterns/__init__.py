@@ -1,6 +1,48 @@
-"""The catalogue: one file per pattern."""
+"""The catalogue: one file per pattern.
+
+Each pattern is imported when it is first named, so that a program pays for those it uses.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from brain.patterns.base import BasePattern
 from brain.patterns.react import ReActAgent
 
-__all__ = ["BasePattern", "ReActAgent"]
+if TYPE_CHECKING:
+    from brain.patterns.autonomous import Autonomous
+    from brain.patterns.debate import Debate
+    from brain.patterns.deliberate import Deliberate
+    from brain.patterns.native import Managed, React, Verify
+    from brain.patterns.peoatr import PEOATR
+    from brain.patterns.pipeline import Pipeline
+    from brain.patterns.research import Research
+    from brain.patterns.stages import GraphPattern, StagePattern
+
+__all__ = [
+    "PEOATR",
+    "Autonomous",
+    "BasePattern",
+    "Debate",
+    "Deliberate",
+    "GraphPattern",
+    "Managed",
+    "Pipeline",
+    "ReActAgent",
+    "React",
+    "Research",
+    "StagePattern",
+    "Verify",
+]
+
+_HOMES = {
+    **dict.fromkeys(("Managed", "React", "Verify"), "native"),
+    **dict.fromkeys(("GraphPattern", "StagePattern"), "stages"),
+    **{name: name.lower() for name in ("Autonomous", "Debate", "Deliberate", "PEOATR", "Pipeline", "Research")},
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"brain.patterns.{_HOMES[name]}"), name)
+    raise AttributeError(f"module 'brain.patterns' has no attribute {name!r}")

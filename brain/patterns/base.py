@@ -6,13 +6,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from brain.errors import ConfigurationError, UnknownKeyword, WrongType
+from brain.errors import ConfigurationError, UnknownKeyword, WrongType, whole_number
 from brain.policy import Finish, Policy
 from brain.runtime import Event, Hook, Journal, Runtime, StepEnded
 from brain.tools import Toolset
 from brain.types import LLMProvider, PatternResult, Step
 
-__all__ = ["BasePattern", "whole_number"]
+__all__ = ["BasePattern"]
 
 
 class BasePattern(ABC):
@@ -115,7 +115,11 @@ class BasePattern(ABC):
         if on_event is not None and not callable(on_event):
             raise WrongType(f"{where}: on_event must be callable, not {type(on_event).__name__}")
         max_workers = whole_number(where, "max_workers", options.get("max_workers", 1))
-        return Runtime(self._get_provider(), Toolset(self.tools), hooks, max_workers=max_workers), on_event
+        return Runtime(self._get_provider(), self._toolset(), hooks, max_workers=max_workers), on_event
+
+    def _toolset(self) -> Toolset:
+        """Return the tools of a run; a pattern made of parts has those of its parts."""
+        return Toolset(self.tools)
 
     def _get_provider(self) -> LLMProvider:
         if self._provider is not None:
@@ -126,12 +130,3 @@ class BasePattern(ABC):
 
 
 _OPTIONS = ("hooks", "max_workers", "on_event")
-
-
-def whole_number(where: str, name: str, value: Any, least: int = 1) -> int:
-    """Return ``value`` if it is a whole number of at least ``least``; raise an error that names the argument."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise WrongType(f"{where}: {name} must be a whole number, not {type(value).__name__} ({value!r:.80})")
-    if value < least:
-        raise ConfigurationError(f"{where}: {name} must be at least {least}, not {value}")
-    return value

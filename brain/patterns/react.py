@@ -15,9 +15,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from brain.errors import WrongType
+from brain.errors import WrongType, whole_number
 from brain.messages import Transcript, assistant, system, user
-from brain.patterns.base import BasePattern, whole_number
+from brain.patterns.base import BasePattern
 from brain.patterns.react_text import Parsed, parse
 from brain.policy import Finish, Policy, act, ask, note
 from brain.types import LLMProvider, Reply

@@ -141,6 +141,7 @@ class Run:
             usage=fold.usage,
             seconds=seconds,
             journal=self.journal,
+            path=fold.path,
             state=self.state.value if self.done else State.INTERRUPTED.value,
         )
 

@@ -17,7 +17,7 @@ __all__ = ["Fold"]
 class Fold:
     """What a run has come to so far: its steps, replies and tokens."""
 
-    __slots__ = ("_open", "completed", "iterations", "replies", "steps", "usage")
+    __slots__ = ("_open", "completed", "iterations", "path", "replies", "steps", "usage")
 
     def __init__(self) -> None:
         self.steps: list[Step] = []
@@ -26,6 +26,8 @@ class Fold:
         self.iterations = 0
         """Replies to the pattern itself, not to the agents it delegates to."""
         self.replies = 0
+        self.path: list[str] = []
+        """The stages executed, in order; every round of a tool loop counts."""
         self.usage: Usage | None = None
         self._open: dict[str, Step] = {}
 
@@ -69,6 +71,8 @@ class Fold:
         step.seconds += seconds
 
     def _noted(self, action: Note) -> None:
+        if action.kind in ("stage", "round") and not action.agent:
+            self.path.append(action.text)
         step = self._open.get(action.agent)
         if step is not None:
             step.thought = step.thought or action.thought

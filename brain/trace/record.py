@@ -19,6 +19,7 @@ def to_dict(result: PatternResult) -> dict[str, Any]:
         "error": result.error,
         "state": result.state,
         "iterations": result.iterations,
+        "path": list(result.path),
         "seconds": round(result.seconds, 6),
         "usage": plain(result.usage),
         "steps": [_step(step) for step in result.steps],
