@@ -17,10 +17,10 @@ from brain.errors import ConfigurationError, ProviderError
 from brain.messages import Message
 from brain.providers.record import (
     Redact,
+    Redactor,
     error_from,
     error_record,
     masked,
-    redactor,
     reply_from,
     reply_record,
     request_key,
@@ -76,7 +76,7 @@ class Recording(Wrapper):
     def __init__(self, provider: Any, path: str | Path, *, redact: Iterable[str] | Redact | None = None) -> None:
         super().__init__(provider)
         self.path = Path(path)
-        self._redact = redactor(redact, provider)
+        self._redact = Redactor(redact, provider)
         self._lock = threading.Lock()
         from brain._version import __version__
 
@@ -120,6 +120,12 @@ class Recording(Wrapper):
             self._write(request, "error", error_record(error))
             raise
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_lock": None}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, _lock=threading.Lock())
+
     def _write(self, request: dict[str, Any], kind: str, outcome: dict[str, Any]) -> None:
         outcome = masked(json.loads(json.dumps(outcome, default=str)), self._redact)
         line = json.dumps({"key": request_key(request), "request": request, kind: outcome})
@@ -147,7 +153,7 @@ class Replaying:
     ) -> None:
         self.path = Path(path)
         self.in_order = in_order
-        self._redact = redactor(redact)
+        self._redact = Redactor(redact)
         self._lock = threading.Lock()
         self._lines = _read(self.path)
         self._left = list(range(len(self._lines)))

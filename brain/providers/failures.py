@@ -180,10 +180,12 @@ def retry_after(headers: Mapping[str, str], now: float) -> float | None:
             from email.utils import parsedate_to_datetime
 
             try:
-                seconds = parsedate_to_datetime(value).timestamp() - now
+                then = parsedate_to_datetime(value).timestamp()
+                if headers.get("date"):  # the server's clock may be another than ours
+                    now = parsedate_to_datetime(headers["date"]).timestamp()
             except (ValueError, TypeError, OverflowError, IndexError):
                 continue
-            seconds = max(seconds, 0.0)
+            seconds = max(then - now, 0.0)
         if math.isfinite(seconds) and seconds >= 0:
             return seconds
     return None

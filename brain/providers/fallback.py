@@ -79,7 +79,9 @@ class Fallback:
         last = failures[-1]
         if len(failures) == 1:
             return last
-        said = "; ".join(f"{provider!r}: {error}" for provider, error in zip(self.providers, failures, strict=True))
+        said = "; ".join(
+            f"{_named(provider)}: {error}" for provider, error in zip(self.providers, failures, strict=True)
+        )
         problem = ProviderError(
             f"all {len(failures)} providers failed: {said}",
             kind=getattr(last, "kind", "unknown"),
@@ -91,3 +93,8 @@ class Fallback:
 
     def __repr__(self) -> str:
         return f"Fallback({', '.join(map(repr, self.providers))})"
+
+
+def _named(provider: Any) -> str:
+    kind: Any = type(provider)
+    return kind.__name__ if kind.__repr__ is object.__repr__ else repr(provider)

@@ -14,9 +14,9 @@ from brain.types import Reply, ToolCall, ToolSpec, Usage
 
 __all__ = [
     "Redact",
+    "Redactor",
     "error_from",
     "error_record",
-    "redactor",
     "reply_from",
     "reply_record",
     "request_key",
@@ -35,20 +35,26 @@ _KEY_SHAPES = re.compile(
 )
 
 
-def redactor(redact: Iterable[str] | Redact | None, provider: Any = None) -> Redact:
-    """Return a function that masks secrets: the provider's own, what looks like a key, and what the caller names."""
-    named = [] if redact is None or callable(redact) else [each for each in redact if each]
-    own = _scrubbers(provider)
+class Redactor:
+    """Masks secrets: a provider's own, what looks like a key, and what the caller names.
 
-    def masked(text: str) -> str:
-        for scrub in own:
+    Args:
+        redact: texts to mask, or a function that masks them.
+        provider: the provider whose keys are masked.
+    """
+
+    def __init__(self, redact: Iterable[str] | Redact | None = None, provider: Any = None) -> None:
+        self._function = redact if callable(redact) else None
+        self._named = [] if redact is None or callable(redact) else [each for each in redact if each]
+        self._own = _scrubbers(provider)
+
+    def __call__(self, text: str) -> str:
+        for scrub in self._own:
             text = scrub(text)
-        for each in named:
+        for each in self._named:
             text = text.replace(each, "***")
         text = _KEY_SHAPES.sub("***", text)
-        return redact(text) if callable(redact) else text
-
-    return masked
+        return self._function(text) if self._function is not None else text
 
 
 def _scrubbers(provider: Any) -> list[Redact]:
