@@ -12,7 +12,15 @@ hooks, budgets, traces, interruption and replay.
 from typing import TYPE_CHECKING, Any
 
 from brain._version import __version__
-from brain.errors import BrainError, ConfigurationError, ProviderError
+from brain.errors import (
+    BrainError,
+    BudgetExceeded,
+    ConfigurationError,
+    Interrupt,
+    PolicyDenied,
+    ProviderError,
+    ReplayMismatch,
+)
 from brain.patterns import ReActAgent
 from brain.policy import Act, Ask, Batch, Finish, Note, Policy, act, ask, delegate, note, together
 from brain.runtime import Hook, Journal, Run, Runtime
@@ -27,10 +35,12 @@ __all__ = [
     "Ask",
     "Batch",
     "BrainError",
+    "BudgetExceeded",
     "ChatCompletionsProvider",
     "ConfigurationError",
     "Finish",
     "Hook",
+    "Interrupt",
     "Journal",
     "LLMProvider",
     "LocalEchoProvider",
@@ -39,8 +49,10 @@ __all__ = [
     "Observation",
     "PatternResult",
     "Policy",
+    "PolicyDenied",
     "ProviderError",
     "ReActAgent",
+    "ReplayMismatch",
     "Reply",
     "Run",
     "Runtime",

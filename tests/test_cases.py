@@ -20,7 +20,8 @@ def test_there_are_rows_of_every_kind_that_is_built() -> None:
     assert {row["kind"] for row in ROWS} == set(CHECKERS)
 
 
-@pytest.mark.parametrize("row", ROWS, ids=lambda row: row["id"])
+@pytest.mark.skipif(not FILE.exists(), reason=f"the case file {FILE} is not here")
+@pytest.mark.parametrize("row", ROWS or [{"id": "none"}], ids=lambda row: row["id"])
 def test_row(row: dict[str, Any]) -> None:
     """What the row expects holds."""
     assert problems_of(row, CHECKERS[row["kind"]]) == []

@@ -82,6 +82,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
     run.add_argument("--model", metavar="NAME", help="the model to ask there")
     run.add_argument("--max-steps", type=int, default=8, metavar="N", help="how often the model may be asked (8)")
+    run.add_argument("--max-tokens", type=int, metavar="N", help="how long a reply may be")
     run.add_argument("--system-prompt", metavar="TEXT", help="used instead of the default")
     run.set_defaults(command=_run)
     _output_options(run)
@@ -144,7 +145,9 @@ def _provider(options: argparse.Namespace) -> LLMProvider | None:
 
         if not model:
             raise ConfigurationError("--base-url needs a --model (or BRAIN_MODEL)")
-        provider: LLMProvider = ChatCompletionsProvider(base_url, model, os.environ.get("BRAIN_API_KEY") or None)
+        limits = {} if options.max_tokens is None else {"max_tokens": options.max_tokens}
+        key = os.environ.get("BRAIN_API_KEY") or None
+        provider: LLMProvider = ChatCompletionsProvider(base_url, model, key, **limits)
         return provider
     if model:
         from brain.providers import provider as named

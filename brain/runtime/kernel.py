@@ -23,7 +23,6 @@ from brain.policy import Act, Ask, Policy
 from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
 from brain.runtime.hooks import Hook, Hooks, named
 from brain.runtime.journal import Entry, described
-from brain.runtime.machine import State
 from brain.runtime.run import Outcome, Run
 from brain.tools import Toolset
 from brain.types import LLMProvider, Observation, PatternResult, Reply, ToolCall, Usage
@@ -131,14 +130,14 @@ class Runtime:
                 run.error = Interrupted(str(stop) or f"interrupted before: {described(run.current)}")
             except HookError as error:
                 run.fail(error)
-            result = self._result(run, began)
+            result = run.result(seconds=self._timer() - began)
             self._close(run, result)
             yield RunEnded(result)
         except GeneratorExit:
             raise
         except BaseException as error:
             # What was done is not lost with what went wrong.
-            error.partial_result = self._result(run, began)  # type: ignore[attr-defined]
+            error.partial_result = run.result(seconds=self._timer() - began)  # type: ignore[attr-defined]
             raise
         finally:
             policy.close()
@@ -158,13 +157,7 @@ class Runtime:
             try:
                 self._ask_hook(tell, result)
             except BrainError as error:
-                result.ok, result.error, result.exception = False, _sentence(run, error), error
-
-    def _result(self, run: Run, began: float) -> PatternResult:
-        result = run.result(seconds=self._timer() - began)
-        if run.error is not None:
-            result.error = _sentence(run, run.error)
-        return result
+                result.ok, result.error, result.exception = False, run.sentence(error), error
 
     def _one(self, run: Run) -> Iterator[Event]:
         """Perform the current action."""
@@ -318,15 +311,3 @@ def _as_reply(said: Any) -> Reply:
 
 
 _MISSING = object()
-
-
-def _sentence(run: Run, error: BrainError) -> str:
-    """Say which pattern failed, in which stage, and why."""
-    entries = run.journal.entries
-    last = next((entry.action for entry in reversed(entries) if entry.outcome is not None), None)
-    stage = ""
-    if isinstance(error, ProviderError) and isinstance(last, Ask):
-        stage = f", model call {run.fold.replies + 1}" + (f" ({last.phase})" if last.phase else "")
-    elif last is not None and last.phase and run.state is State.TERMINATED:
-        stage = f" ({last.phase})"
-    return f"{run.journal.pattern or 'run'}{stage}: {error}"

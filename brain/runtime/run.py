@@ -24,7 +24,14 @@ from collections.abc import Callable
 from types import GeneratorType
 from typing import Any
 
-from brain.errors import BrainError, ConfigurationError, PolicyError, ReplayMismatch, TransitionError
+from brain.errors import (
+    BrainError,
+    ConfigurationError,
+    PolicyError,
+    ProviderError,
+    ReplayMismatch,
+    TransitionError,
+)
 from brain.policy import Act, Ask, Batch, Finish, Note, Policy
 from brain.runtime.journal import Entry, Journal, described, digest_of
 from brain.runtime.machine import Egress, State, Symbol, move
@@ -136,7 +143,7 @@ class Run:
             steps=fold.steps,
             iterations=fold.iterations,
             ok=finish.ok,
-            error=finish.error,
+            error=finish.error if error is None else self.sentence(error),
             exception=error,
             usage=fold.usage,
             seconds=seconds,
@@ -144,6 +151,16 @@ class Run:
             path=fold.path,
             state=self.state.value if self.done else State.INTERRUPTED.value,
         )
+
+    def sentence(self, error: BrainError) -> str:
+        """Say which pattern failed, in which stage, and why."""
+        last = next((entry.action for entry in reversed(self.journal.entries) if entry.outcome is not None), None)
+        stage = ""
+        if isinstance(error, ProviderError) and isinstance(last, Ask):
+            stage = f", model call {self.fold.replies + 1}" + (f" ({last.phase})" if last.phase else "")
+        elif last is not None and last.phase and self.done:
+            stage = f" ({last.phase})"
+        return f"{self.journal.pattern or 'run'}{stage}: {error}"
 
     def _current_digest(self) -> str:
         if not self._digest:

@@ -1,6 +1,6 @@
 """Steps and results, folded from a journal.
 
-A model reply opens a step; the next action of the same agent fills it; a further action without a
+A model reply opens a step; the next action of the same agent completes it; a further action without a
 reply in between is a step of its own. Each entry is looked at once, as it is made.
 """
 
@@ -61,14 +61,15 @@ class Fold:
         self._add(step)
 
     def _acted(self, action: Act, outcome: Reply | Observation | BrainError | None, seconds: float) -> None:
-        step = self._open.get(action.agent)
-        if step is None or step.action is not None:
+        step = self._open.pop(action.agent, None)
+        if step is None:
             step = Step(len(self.steps), phase=action.phase, agent=action.agent)
-            self._add(step)
+            self.steps.append(step)
         step.action, step.action_input = action.tool, action.input
         step.thought = step.thought or action.thought
         step.observation = str(outcome)
         step.seconds += seconds
+        self.completed.append(step)
 
     def _noted(self, action: Note) -> None:
         if action.kind in ("stage", "round") and not action.agent:
@@ -78,6 +79,7 @@ class Fold:
             step.thought = step.thought or action.thought
             if action.kind == "observation":
                 step.observation = action.text
+                self.completed.append(self._open.pop(action.agent))
 
     def _add(self, step: Step) -> None:
         self.steps.append(step)

@@ -119,7 +119,7 @@ def test_a_failing_model_call_ends_the_run_with_its_steps() -> None:
 def test_a_failure_can_be_scripted() -> None:
     """``fails`` stands where a call fails."""
     result = play(ReActAgent(), "t", [fails("no model today")]).result
-    assert (result.ok, result.error) == (False, "no model today")
+    assert (result.ok, result.error) == (False, "ReActAgent, model call 1: no model today")
 
 
 def test_only_the_tool_names_are_filled_into_a_prompt() -> None:

@@ -71,7 +71,7 @@ def test_an_uncaught_error_ends_the_run() -> None:
     denial = PolicyDenied("wiping is not allowed", contract_id="rule 1")
     run.throw(denial)
     result = run.result()
-    assert (result.ok, result.error, result.exception) == (False, "wiping is not allowed", denial)
+    assert (result.ok, result.error, result.exception) == (False, "P: wiping is not allowed", denial)
     assert result.steps[0].observation == "wiping is not allowed"
 
 
@@ -153,7 +153,7 @@ def test_together_throws_an_error_into_the_policy_that_wanted_the_action() -> No
     run = started(both(question("a")))
     run.throw(BudgetExceeded("no"))
     run.send(Reply("B"))
-    assert run.result().error == "no"
+    assert run.result().error == "P: no"
 
 
 def test_delegate_names_the_agent_of_every_action() -> None:
