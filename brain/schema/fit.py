@@ -6,50 +6,30 @@ none; ``NaN`` is no number. All places that do not fit are reported together.
 
 from __future__ import annotations
 
-import dataclasses
-import enum
 import json
 import math
 import re
 import types
 import typing
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, Union, get_args, get_origin
+from collections.abc import Callable, Iterable, Mapping, Set
+from typing import Any, Union, get_args, get_origin
 
-from brain.schema.types import bare, hints_of, is_class_var, required_fields
+from brain.schema.hints import Record, bare, choices_of, record_of
+from brain.schema.problems import Misfit, Problem, shown, type_name
 
-__all__ = ["Misfit", "Problem", "fit", "type_name"]
+__all__ = ["fit"]
 
-_DEPTH = 20
-"""Values nested deeper than this are not looked into: no arguments are."""
+_DEPTH = 100
+"""Values nested deeper than this fit no type but ``Any``: Python's own stack has room for some 1,000 frames."""
+_MOST_PROBLEMS = 1_000
+"""Problems after which no more are looked for: nobody reads so many."""
+_MOST_VALUES = 1_000_000
+"""Values looked at in one fit, all attempts at unions included: a megabyte of JSON has fewer."""
+
+_EXACT, _STRICT, _LOSSLESS = range(3)  # how freely values are converted: not at all, as JSON needs it, losslessly
+
 _WHOLE = re.compile(r"[+-]?\d{1,300}(?:\.0{1,20})?")
 _NUMBER = re.compile(r"[+-]?(?:\d{1,300}(?:\.\d{0,300})?|\.\d{1,300})(?:[eE][+-]?\d{1,4})?")
-_FROM_TEXT = {("decimal", "Decimal"), ("uuid", "UUID"), ("pathlib", "Path"), ("fractions", "Fraction")}
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class Problem:
-    """Where a value does not fit, and how."""
-
-    path: str
-    """The place: ``box.w``, ``names[2]``; empty for the whole value."""
-    expected: str
-    came: str
-
-    def __str__(self) -> str:
-        where = f"{self.path}: " if self.path else ""
-        return f"{where}expected {self.expected}, got {self.came}"
-
-
-class Misfit(ValueError):
-    """A value does not fit a type; ``problems`` lists every place."""
-
-    def __init__(self, problems: Iterable[Problem]) -> None:
-        self.problems = list(problems)
-        super().__init__("; ".join(map(str, self.problems)))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return (Misfit, (self.problems,))
 
 
 def fit(kind: Any, value: Any, *, path: str = "", strict: bool = False) -> Any:
@@ -62,57 +42,85 @@ def fit(kind: Any, value: Any, *, path: str = "", strict: bool = False) -> Any:
         strict: whether to convert nothing but what JSON itself cannot tell apart (``3`` for a ``float``).
 
     Raises:
-        Misfit: it does not fit; every place is listed.
+        Misfit: it does not fit; every place is listed, up to a thousand.
     """
-    fitter = _Fitter(strict)
-    fitted = fitter.fit(kind, value, path, 0)
+    fitter = _Fitter(_STRICT if strict else _LOSSLESS, _MOST_PROBLEMS, [_MOST_VALUES])
+    try:
+        fitted = fitter.fit(kind, value, path, 0)
+    except _Stop:
+        fitted = None
+    except RecursionError:
+        fitter.problems.append(Problem(path, "a value that is less deeply nested", shown(value)))
     if fitter.problems:
         raise Misfit(fitter.problems)
     return fitted
 
 
-class _Fitter:
-    """One fit: the problems it has met, and whether values may be converted."""
+class _Stop(Exception):
+    """So many problems are known that no more are looked for."""
 
-    def __init__(self, strict: bool) -> None:
-        self.strict = strict
+
+class _Spent(_Stop):
+    """The whole fit has looked at too many values."""
+
+
+class _Fitter:
+    """One fit, or one attempt at a part of it: how freely it converts, and the problems it has met."""
+
+    def __init__(self, freedom: int, most: int, left: list[int]) -> None:
+        self.freedom = freedom
+        self.most = most
+        self.left = left
         self.problems: list[Problem] = []
 
+    def problem(self, path: str, expected: str, value: Any, came: str = "") -> None:
+        self.problems.append(Problem(path, expected, came or shown(value)))
+        if len(self.problems) >= self.most:
+            raise _Stop
+
     def fit(self, kind: Any, value: Any, path: str, depth: int) -> Any:
+        self.left[0] -= 1
+        if self.left[0] < 0:
+            self.problems.append(Problem(path, f"at most {_MOST_VALUES:,} values in all", "more"))
+            raise _Spent
+        if isinstance(kind, type) and kind in _SCALARS:
+            return _SCALARS[kind](self, value, path)
+        kind = bare(kind)
+        if kind is Any or kind is object:
+            return value
+        if depth > _DEPTH:
+            return self.problem(path, f"at most {_DEPTH} levels of nesting", value)
         origin, arguments = get_origin(kind), get_args(kind)
         if origin is typing.Annotated:
-            before = len(self.problems)
-            fitted = self.fit(arguments[0], value, path, depth)
-            for mark in arguments[1:]:
-                if len(self.problems) == before and hasattr(mark, "check") and (wrong := mark.check(fitted)):
-                    self.problem(path, wrong, value)
-            return fitted
-        if kind in _SCALARS:
+            return self.marked(arguments, value, path, depth)
+        if kind is None or (isinstance(kind, type) and kind in _SCALARS):
             return _SCALARS[kind](self, value, path)
-        if origin is Literal:
-            return self.choice(kind, {each: each for each in arguments}, value, path)
+        choices = choices_of(kind)
+        if choices is not None:
+            return self.choice(kind, choices, value, path)
         if origin in (Union, types.UnionType):
             return self.union(kind, arguments, value, path, depth)
         base = origin or kind
-        if depth > _DEPTH or not isinstance(base, type) or base is object:
+        if not isinstance(base, type):
             return value
-        if issubclass(base, enum.Enum):
-            if isinstance(value, base):
-                return value
-            values = {**{each.name: each for each in base}, **{each.value: each for each in base}}
-            return self.choice(kind, values, value, path)
-        if dataclasses.is_dataclass(base) or typing.is_typeddict(base):
-            return self.record(base, value, path, depth)
+        record = record_of(base)
+        if record is not None:
+            return self.record(base, record, value, path, depth)
         if issubclass(base, (str, bytes)):
-            return value if isinstance(value, base) else self.problem(path, type_name(kind), value)
+            return self.letters(base, value, path)
         if issubclass(base, Mapping):
             return self.mapping(arguments, value, path, depth)
-        if issubclass(base, (Sequence, set, frozenset, typing.cast(type, Iterable))):
+        if issubclass(base, typing.cast(type, Iterable)):
             return self.items(kind, base, arguments, value, path, depth)
         return self.other(base, value, path)
 
-    def problem(self, path: str, expected: str, value: Any) -> None:
-        self.problems.append(Problem(path, expected, shown(value)))
+    def marked(self, arguments: tuple[Any, ...], value: Any, path: str, depth: int) -> Any:
+        before = len(self.problems)
+        fitted = self.fit(arguments[0], value, path, depth)
+        for mark in arguments[1:]:
+            if len(self.problems) == before and hasattr(mark, "check") and (wrong := mark.check(fitted)):
+                self.problem(path, wrong, value)
+        return fitted
 
     def none(self, value: Any, path: str) -> None:
         if value is not None:
@@ -121,91 +129,115 @@ class _Fitter:
     def text(self, value: Any, path: str) -> Any:
         if isinstance(value, str):
             return value
-        if not self.strict and type(value) in (int, float) and math.isfinite(value):
+        if self.freedom == _LOSSLESS and type(value) in (int, float) and math.isfinite(value):
             return str(value)
         return self.problem(path, "text", value)
 
     def truth(self, value: Any, path: str) -> Any:
         if isinstance(value, bool):
             return value
-        if not self.strict and isinstance(value, str) and value.strip().lower() in ("true", "false"):
+        if self.freedom == _LOSSLESS and isinstance(value, str) and value.strip().lower() in ("true", "false"):
             return value.strip().lower() == "true"
         return self.problem(path, "true or false", value)
 
     def whole(self, value: Any, path: str) -> Any:
-        if type(value) is int:
+        if isinstance(value, int) and not isinstance(value, bool):
             return value
-        if type(value) is float and value.is_integer() and abs(value) <= 2**53:  # beyond, floats skip numbers
-            return int(value)
-        if not self.strict and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
+        if self.freedom != _EXACT and type(value) is float and value.is_integer() and abs(value) <= 2**53:
+            return int(value)  # beyond 2**53, floats skip whole numbers
+        if self.freedom == _LOSSLESS and isinstance(value, str) and _WHOLE.fullmatch(value.strip()):
             return int(value.strip().partition(".")[0])
         return self.problem(path, "a whole number", value)
 
     def number(self, value: Any, path: str) -> Any:
-        if type(value) is str and not self.strict and _NUMBER.fullmatch(value.strip()):
-            value = float(value.strip())
-        if type(value) is int and abs(value) <= 2**53:
-            return float(value)
-        if type(value) is float and math.isfinite(value):
-            return value
+        said = value
+        if self.freedom == _LOSSLESS and isinstance(said, str) and _NUMBER.fullmatch(said.strip()):
+            said = float(said.strip())
+        elif self.freedom != _EXACT and type(said) is int and -(2**1023) < said < 2**1023 and float(said) == said:
+            return float(said)
+        if type(said) is float and math.isfinite(said):
+            return said
         return self.problem(path, "a number", value)
 
-    def choice(self, kind: Any, values: Mapping[Any, Any], value: Any, path: str) -> Any:
-        for said, meant in values.items():
-            if type(said) is type(value) and said == value:
+    def letters(self, base: Any, value: Any, path: str) -> Any:
+        """Fit a text of a class of its own, or bytes, which are written in base64."""
+        if isinstance(value, base):
+            return value
+        if issubclass(base, str):
+            return base(self.text(value, path))
+        from base64 import b64decode
+
+        try:
+            return base(b64decode(value, validate=True))
+        except (TypeError, ValueError):
+            return self.problem(path, "base64 text (bytes)", value)
+
+    def choice(self, kind: Any, choices: list[tuple[Any, Any]], value: Any, path: str) -> Any:
+        for said, meant in choices:
+            if value is meant or (type(said) is type(value) and said == value):
                 return meant
-        alike = [meant for said, meant in values.items() if isinstance(value, str) and str(said) == value.strip()]
-        if alike and not self.strict:
-            return alike[0]
+        if self.freedom != _EXACT and type(value) in (int, float, str):
+            for said, meant in choices:
+                if type(said) in (int, float) and type(value) in (int, float) and said == value:
+                    return meant
+                if isinstance(value, str) and getattr(meant, "name", None) == value.strip():
+                    return meant
+        if self.freedom == _LOSSLESS and isinstance(value, str):
+            for said, meant in choices:
+                if value.strip() in (said if isinstance(said, str) else json.dumps(said), str(said)):
+                    return meant
         return self.problem(path, type_name(kind), value)
 
     def union(self, kind: Any, arguments: tuple[Any, ...], value: Any, path: str, depth: int) -> Any:
-        for strict in (True, False) if not self.strict else (True,):
+        """Fit the first type that takes the value as it is; else the first that takes it converted."""
+        for freedom in range(self.freedom + 1):
             for each in arguments:
-                attempt = _Fitter(strict)
-                fitted = attempt.fit(each, value, path, depth + 1)
-                if not attempt.problems:
-                    return fitted
-        nested = [each for each in arguments if isinstance(value, dict) and dataclasses.is_dataclass(each)]
-        if len(nested) == 1:  # the problems inside say more than the name of the union
-            return self.fit(nested[0], value, path, depth + 1)
+                try:
+                    return _Fitter(freedom, 1, self.left).fit(each, value, path, depth + 1)
+                except _Spent:
+                    raise
+                except _Stop:
+                    continue
+        records = [each for each in arguments if isinstance(value, Mapping) and record_of(bare(each)) is not None]
+        if len(records) == 1:  # the problems inside say more than the name of the union
+            return self.fit(records[0], value, path, depth + 1)
         return self.problem(path, type_name(kind), value)
 
     def decoded(self, value: Any, opening: str) -> Any:
         """Decode a container that came as JSON text."""
-        if isinstance(value, str) and not self.strict and value.lstrip()[:1] == opening:
+        if self.freedom == _LOSSLESS and isinstance(value, str) and value.lstrip()[:1] == opening:
             try:
                 return json.loads(value, strict=False)
             except (ValueError, RecursionError):
                 return value
         return value
 
-    def record(self, kind: Any, value: Any, path: str, depth: int) -> Any:
-        data = dataclasses.is_dataclass(kind)
-        if data and isinstance(value, kind):
+    def record(self, base: Any, record: Record, value: Any, path: str, depth: int) -> Any:
+        typed = not typing.is_typeddict(base)
+        if typed and isinstance(value, base):
             return value
         value = self.decoded(value, "{")
         if not isinstance(value, Mapping):
-            return self.problem(path, f"an object with {', '.join(hints_of(kind)) or 'no fields'}", value)
-        names = {each.name for each in dataclasses.fields(kind) if each.init} if data else set(hints_of(kind))
-        hints = {name: bare(each) for name, each in hints_of(kind).items() if name in names and not is_class_var(each)}
+            return self.problem(path, type_name(base), value)
         before = len(self.problems)
-        fields = {}
-        for name, each in hints.items():
-            if name in value:
-                fields[name] = self.fit(each, value[name], f"{path}.{name}" if path else name, depth + 1)
-            elif name in required_fields(kind):
-                self.problems.append(Problem(f"{path}.{name}" if path else name, type_name(each), "nothing"))
         for name in value:
-            if name not in hints:
-                here = f"{path}.{name}" if path else str(name)
-                self.problems.append(Problem(here, f"one of {', '.join(hints) or 'no fields'}", "an unknown field"))
+            if name not in record.kinds:
+                known = f"one of the fields {', '.join(record.kinds)}" if record.kinds else "no fields"
+                self.problem(_under(path, name), known, None, "an unknown field")
+        for name in record.kinds:
+            if name in record.required and name not in value:
+                self.problem(_under(path, name), type_name(record.kinds[name]), None, "nothing")
+        fields = {
+            name: self.fit(each, value[name], _under(path, name), depth + 1)
+            for name, each in record.kinds.items()
+            if name in value
+        }
         if len(self.problems) > before:
             return None
         try:
-            return kind(**fields) if data else fields
-        except (TypeError, ValueError) as error:  # its own __post_init__ refuses
-            return self.problem(path, f"a {kind.__name__}: {error}", value)
+            return base(**fields) if typed else fields
+        except Exception as error:  # its own __post_init__ refuses
+            return self.problem(path, f"a {base.__name__} ({type(error).__name__}: {error})", value)
 
     def mapping(self, arguments: tuple[Any, ...], value: Any, path: str, depth: int) -> Any:
         value = self.decoded(value, "{")
@@ -213,54 +245,66 @@ class _Fitter:
             return self.problem(path, "an object", value)
         if len(arguments) != 2:
             return dict(value)
-        keys = _Fitter(False)  # JSON has text keys only
-        fitted = {
-            keys.fit(arguments[0], key, f"{path} key {key!r}", depth + 1): self.fit(
-                arguments[1], each, f"{path}.{key}" if path else str(key), depth + 1
-            )
-            for key, each in value.items()
-        }
-        self.problems += keys.problems
+        keys = _Fitter(_LOSSLESS, self.most, self.left)  # JSON has no keys but texts
+        keys.problems = self.problems
+        fitted = {}
+        for key, each in value.items():
+            here, before = _under(path, key), len(self.problems)
+            fitted_key = keys.fit(arguments[0], key, f"{here} (the key)", depth + 1)
+            fitted_value = self.fit(arguments[1], each, here, depth + 1)
+            if len(self.problems) > before:
+                continue
+            try:
+                twice = fitted_key in fitted
+            except TypeError:  # a key that is a container
+                return self.problem(path, "keys that are no containers", value)
+            if twice:
+                self.problem(here, "different keys", None, f"the key {shown(key)} again, written differently")
+            fitted[fitted_key] = fitted_value
         return fitted
 
     def items(self, kind: Any, base: Any, arguments: tuple[Any, ...], value: Any, path: str, depth: int) -> Any:
         value = self.decoded(value, "[")
         if not isinstance(value, list | tuple | set | frozenset):
             return self.problem(path, type_name(kind), value)
-        listed = list(value)
-        if issubclass(base, tuple) and arguments and arguments[-1] is not Ellipsis:
-            if len(listed) != len(arguments):
-                return self.problem(path, f"{len(arguments)} values", value)
-            kinds: Sequence[Any] = arguments
-        else:
+        listed, kinds = list(value), list(arguments)
+        if not issubclass(base, tuple) or not arguments or arguments[-1] is Ellipsis:
             kinds = [arguments[0] if arguments else Any] * len(listed)
+        if len(kinds) != len(listed):
+            return self.problem(path, type_name(kind), value)
+        before = len(self.problems)
         fitted = [
             self.fit(each, item, f"{path}[{index}]", depth + 1)
             for index, (each, item) in enumerate(zip(kinds, listed, strict=True))
         ]
-        if issubclass(base, (tuple, set, frozenset)):
-            try:
-                return base(fitted)
-            except TypeError:
-                return self.problem(path, f"{type_name(kind)} without containers in it", value)
-        return fitted
+        abstract = bool(getattr(base, "__abstractmethods__", ()))
+        make: Any = base if not abstract else set if issubclass(base, Set) else list
+        if make is list or len(self.problems) > before:
+            return fitted
+        try:
+            return make(fitted)
+        except Exception:  # a set of lists, or a class that is made otherwise
+            return self.problem(path, f"{type_name(kind)} that {make.__name__} can be made of", value)
 
     def other(self, base: Any, value: Any, path: str) -> Any:
         if isinstance(value, base):
             return value
-        if isinstance(value, str):
-            try:
-                if base.__module__ == "datetime" and hasattr(base, "fromisoformat"):
-                    return base.fromisoformat(value.strip())
-                if (base.__module__.split(".")[0], base.__name__) in _FROM_TEXT:
-                    return base(value.strip())
-            except (ValueError, ArithmeticError):
-                pass  # the text is none: said below
+        module, name = base.__module__.partition(".")[0], base.__name__
+        try:
+            if isinstance(value, str) and module == "datetime" and hasattr(base, "fromisoformat"):
+                return base.fromisoformat(value.strip())
+            if isinstance(value, str) and (module, name) in (("uuid", "UUID"), ("pathlib", "Path")):
+                return base(value)
+            if (module, name) == ("decimal", "Decimal") and type(value) in (str, int, float):
+                made = base(str(value).strip())
+                if made.is_finite():
+                    return made
+        except (ValueError, ArithmeticError):
+            pass  # the text is none: said below
         return self.problem(path, type_name(base), value)
 
 
 _SCALARS: dict[Any, Callable[[_Fitter, Any, str], Any]] = {
-    Any: lambda _, value, __: value,
     str: _Fitter.text,
     bool: _Fitter.truth,
     int: _Fitter.whole,
@@ -270,37 +314,5 @@ _SCALARS: dict[Any, Callable[[_Fitter, Any, str], Any]] = {
 }
 
 
-def type_name(kind: Any) -> str:
-    """Say a type in words: ``whole number``, ``list of text``, ``'a' or 'b'``."""
-    origin, arguments = get_origin(kind), get_args(kind)
-    if origin is typing.Annotated:
-        return type_name(arguments[0])
-    if origin is Literal:
-        return " or ".join(map(repr, arguments))
-    if origin in (Union, types.UnionType):
-        return " or ".join(type_name(each) for each in arguments)
-    names = {str: "text (str)", int: "a whole number (int)", float: "a number (float)", bool: "true or false (bool)"}
-    if kind in names:
-        return names[kind]
-    if kind in (None, type(None)):
-        return "null"
-    base = origin or kind
-    if isinstance(base, type):
-        if issubclass(base, enum.Enum):
-            return " or ".join(repr(each.value) for each in base)
-        if issubclass(base, (list, tuple, set, frozenset, Sequence)):
-            inner = f" of {type_name(arguments[0])}" if arguments else ""
-            return f"a list{inner}"
-        if issubclass(base, Mapping):
-            return "an object"
-        return base.__name__
-    return "anything" if kind is Any else str(kind)
-
-
-def shown(value: Any) -> str:
-    """Quote a value for a problem, shortened."""
-    try:
-        text = json.dumps(value, ensure_ascii=False)
-    except (TypeError, ValueError, RecursionError):
-        text = type(value).__name__
-    return text if len(text) <= 80 else f"{text[:79]}…"
+def _under(path: str, name: Any) -> str:
+    return f"{path}.{name}" if path else str(name)

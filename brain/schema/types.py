@@ -2,127 +2,106 @@
 
 from __future__ import annotations
 
-import dataclasses
-import enum
-import sys
 import types
 import typing
-from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Literal, Union, get_args, get_origin
+from collections.abc import Iterable, Mapping
+from typing import Any, Union, get_args, get_origin
+
+from brain.schema.hints import bare, choices_of, hints_of, is_alias, is_class_var, record_of, required_fields
 
 __all__ = ["bare", "hints_of", "is_class_var", "json_schema", "required_fields"]
 
 _DEPTH = 20
 """Types nested deeper than this may be anything: no tool's arguments are."""
 
-_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null"}
+_SIMPLE = {str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null", None: "null"}
+_TEXTS = {
+    ("datetime", "datetime"): {"format": "date-time"},
+    ("datetime", "date"): {"format": "date"},
+    ("datetime", "time"): {"format": "time"},
+    ("uuid", "UUID"): {"format": "uuid"},
+    ("decimal", "Decimal"): {},
+    ("pathlib", "Path"): {},
+    ("builtins", "bytes"): {"contentEncoding": "base64"},
+}
+"""Types that JSON has no word for and that are written as texts, by module and name: none is imported for this."""
 
 
-def json_schema(kind: Any, _depth: int = 0) -> dict[str, Any]:
+def json_schema(kind: Any) -> dict[str, Any]:
     """Return the JSON schema of a Python type; what is not understood may be anything.
 
     Args:
         kind: ``str``, ``int``, ``float``, ``bool``, ``None``, containers, unions, ``Literal``, enums, dataclasses,
-            ``TypedDict``, dates, and ``Annotated`` with a description or with bounds.
+            ``TypedDict``, ``NamedTuple``, dates, and ``Annotated`` with a description or with bounds.
     """
-    if _depth > _DEPTH:
+    return _schema(kind, (), 0)
+
+
+def _schema(kind: Any, inside: tuple[Any, ...], depth: int) -> dict[str, Any]:
+    """Return the schema of a type; ``inside`` are the named types that it is a part of."""
+    if depth > _DEPTH:
         return {}
-    origin, arguments, deeper = get_origin(kind), get_args(kind), _depth + 1
+    if is_alias(kind):
+        if kind in inside:  # it is defined by itself
+            return {}
+        inside = (*inside, kind)
+    kind = bare(kind)
+    origin, arguments = get_origin(kind), get_args(kind)
     if origin is typing.Annotated:
-        schema = json_schema(arguments[0], deeper)
-        for mark in arguments[1:]:
-            if isinstance(mark, str):
-                schema["description"] = mark
-            elif hasattr(mark, "json_schema"):
-                schema.update(mark.json_schema())
-        return schema
-    if kind in _SIMPLE:
+        return _annotated(_schema(arguments[0], inside, depth + 1), arguments[1:])
+    if kind is None or (isinstance(kind, type) and kind in _SIMPLE):
         return {"type": _SIMPLE[kind]}
-    if kind is None:
-        return {"type": "null"}
-    if origin is Literal:
-        return _of_values(list(arguments))
+    choices = choices_of(kind)
+    if choices is not None:
+        return _of_values([said for said, _ in choices])
     if origin in (Union, types.UnionType):
-        return _union([json_schema(each, deeper) for each in arguments])
+        return _union([_schema(each, inside, depth + 1) for each in arguments])
     base = origin or kind
     if not isinstance(base, type):
         return {}
-    if issubclass(base, enum.Enum):
-        return _of_values([each.value for each in base])
-    if dataclasses.is_dataclass(base):
-        names = {each.name for each in dataclasses.fields(base) if each.init}
-        return _object({name: each for name, each in hints_of(base).items() if name in names}, base, deeper)
-    if typing.is_typeddict(base):
-        return _object(hints_of(base), base, deeper)
-    if issubclass(base, tuple):
-        return _tuple(arguments, deeper)
-    if issubclass(base, (set, frozenset)):
-        return {"type": "array", "uniqueItems": True, **_items(arguments, deeper)}
+    record = record_of(base)
+    if record is not None:
+        if base in inside:  # a record within itself is told once: schemas are finite
+            return {"type": "object"}
+        fields = {name: _schema(each, (*inside, base), depth + 1) for name, each in record.kinds.items()}
+        return {
+            "type": "object",
+            "properties": fields,
+            "required": [name for name in fields if name in record.required],
+            "additionalProperties": False,
+        }
+    text = _TEXTS.get((base.__module__.partition(".")[0], base.__name__))
+    if text is not None:
+        return {"type": "string", **text}
+    if issubclass(base, str):
+        return {"type": "string"}
+    if issubclass(base, tuple) and arguments and arguments[-1] is not Ellipsis:
+        items = [_schema(each, inside, depth + 1) for each in arguments]
+        return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
     if issubclass(base, Mapping):
-        values = json_schema(arguments[1], deeper) if len(arguments) == 2 else {}
+        values = _schema(arguments[1], inside, depth + 1) if len(arguments) == 2 else {}
         return {"type": "object", "additionalProperties": values} if values else {"type": "object"}
-    if issubclass(base, Sequence) and not issubclass(base, (bytes, bytearray)):
-        return {"type": "array", **_items(arguments, deeper)}
-    formats = {"datetime": "date-time", "date": "date", "time": "time"}
-    if base.__module__ == "datetime" and base.__name__ in formats:
-        return {"type": "string", "format": formats[base.__name__]}
+    if issubclass(base, typing.cast(type, Iterable)) and base not in (bytearray, memoryview):
+        each = _schema(arguments[0], inside, depth + 1) if arguments else {}
+        unique = {"uniqueItems": True} if issubclass(base, (set, frozenset)) else {}
+        return {"type": "array", **unique, **({"items": each} if each else {})}
     return {}
 
 
-def hints_of(owner: Any) -> dict[str, Any]:
-    """Return the annotations of a class or function; one that cannot be resolved is ``Any``."""
-    try:
-        return typing.get_type_hints(owner, include_extras=True)
-    except Exception:  # a name that is not there, or a text that is no type: resolve what can be
-        found: dict[str, Any] = {}
-    for each in reversed(getattr(owner, "__mro__", (owner,))):
-        known = getattr(each, "__globals__", None) or vars(sys.modules.get(each.__module__, typing))
-        for name, said in getattr(each, "__annotations__", {}).items():
-            holder = type("holder", (), {"__annotations__": {name: said}})
-            try:
-                found[name] = typing.get_type_hints(holder, {**known}, include_extras=True)[name]
-            except Exception:
-                found[name] = Any
-    return found
-
-
-def required_fields(kind: Any) -> Collection[str]:
-    """Return the names that a dataclass or ``TypedDict`` must have."""
-    if not dataclasses.is_dataclass(kind):
-        names: Collection[str] = kind.__required_keys__
-        return names
-    missing = dataclasses.MISSING
-    return {
-        each.name
-        for each in dataclasses.fields(kind)
-        if each.init and each.default is missing and each.default_factory is missing
-    }
-
-
-def _object(hints: Mapping[str, Any], kind: Any, depth: int) -> dict[str, Any]:
-    required = required_fields(kind)
-    properties = {name: json_schema(bare(kind), depth) for name, kind in hints.items() if not is_class_var(kind)}
-    return {
-        "type": "object",
-        "properties": properties,
-        "required": [name for name in properties if name in required],
-        "additionalProperties": False,
-    }
-
-
-def is_class_var(kind: Any) -> bool:
-    """Whether an annotation is of a class, not of its instances."""
-    return kind is typing.ClassVar or get_origin(kind) is typing.ClassVar
-
-
-def bare(kind: Any) -> Any:
-    """Take off what says in a ``TypedDict`` whether a key must be there."""
-    while get_origin(kind) in (typing.Required, typing.NotRequired):
-        kind = get_args(kind)[0]
-    return kind
+def _annotated(schema: dict[str, Any], marks: Iterable[Any]) -> dict[str, Any]:
+    """Add what the marks of ``Annotated`` say: a description, or more of a schema."""
+    for mark in marks:
+        said = mark if isinstance(mark, str) else getattr(mark, "description", getattr(mark, "documentation", None))
+        if isinstance(said, str):
+            schema["description"] = said
+        elif hasattr(mark, "json_schema"):
+            schema.update(mark.json_schema())
+    return schema
 
 
 def _of_values(values: list[Any]) -> dict[str, Any]:
+    if not all(isinstance(value, str | int | float | None) for value in values):
+        return {}
     kinds = {_SIMPLE.get(type(value)) for value in values}
     kind = kinds.pop() if len(kinds) == 1 else None
     return {"type": kind, "enum": values} if kind else {"enum": values}
@@ -132,17 +111,5 @@ def _union(schemas: list[dict[str, Any]]) -> dict[str, Any]:
     if any(not schema for schema in schemas):
         return {}
     if all(set(schema) == {"type"} for schema in schemas):
-        return {"type": [schema["type"] for schema in schemas]}
+        return {"type": list(dict.fromkeys(schema["type"] for schema in schemas))}
     return {"anyOf": schemas}
-
-
-def _items(arguments: tuple[Any, ...], depth: int) -> dict[str, Any]:
-    items = json_schema(arguments[0], depth) if arguments else {}
-    return {"items": items} if items else {}
-
-
-def _tuple(arguments: tuple[Any, ...], depth: int) -> dict[str, Any]:
-    if not arguments or arguments[-1] is Ellipsis:
-        return {"type": "array", **_items(arguments, depth)}
-    items = [json_schema(each, depth) for each in arguments]
-    return {"type": "array", "prefixItems": items, "minItems": len(items), "maxItems": len(items)}
