@@ -166,7 +166,7 @@ class Engine(ABC):
             except Ended:
                 launched.release()
                 bridge.drain(_ANSWER)
-                said = bridge.err.text().strip()[-500:] or f"exit status {launched.status(_ANSWER)}"
+                said = " ".join(bridge.err.text().split())[-500:] or f"exit status {launched.status(_ANSWER)}"
                 raise SandboxUnavailable(f"the sandbox did not start: {said}. {self._advice()}") from None
             launched.proven()
             yield launched, bridge, ready
@@ -202,8 +202,8 @@ def _message(program: str, shown: list[ToolFace]) -> str:
             except (TypeError, ValueError):  # shown where the program asks, and never sent
                 defaults.append((repr(each)[:200],))
         tools.append(
-            {"name": face.name, "alias": face.alias, "header": face.header, "defaults": defaults,
-             "renamed": dict(face.renamed), "doc": face.doc}
+            {"name": face.name, "alias": face.alias, "header": face.header, "defaults": defaults, "doc": face.doc,
+             "names": list(face.names) if face.by_name else [], "renamed": dict(face.renamed)}
         )  # fmt: skip
     try:
         text = dumps({"t": "run", "program": program, "room": FRAME - 4096, "tools": tools}, 8 * FRAME)

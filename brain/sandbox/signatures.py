@@ -14,6 +14,8 @@ __all__ = ["ToolFace", "aliases", "faces"]
 
 _RESERVED = frozenset({"final_answer", "tools", "ToolError", "ToolBudgetExceeded"})
 
+_DOC = 2000  # characters of what a tool says of itself
+
 
 @dataclass(frozen=True, slots=True)
 class ToolFace:
@@ -27,19 +29,28 @@ class ToolFace:
     """Its parameters as Python text, in which ``_defaults[n]`` stands for the n-th default."""
     defaults: tuple[Any, ...] = ()
     """The defaults."""
+    names: tuple[str, ...] = ()
+    """The tool's own names of the parameters that may be given by position, in order."""
     renamed: Mapping[str, str] = field(default_factory=dict)
     """Parameters that go by another name in the program: the name there, and the real one."""
+    by_name: bool = False
+    """Whether the tool gets all arguments by name, however the program gave them."""
     doc: str = ""
     """What the tool says of itself."""
 
 
-def aliases(names: Iterable[str]) -> dict[str, str]:
-    """Return for each tool the name it has in a program; names that can stay as they are have the first choice."""
+def aliases(names: Iterable[str], *, builtins_too: bool = True) -> dict[str, str]:
+    """Return for each name the one it has in a program; names that can stay as they are have the first choice.
+
+    Args:
+        names: of tools, or of parameters.
+        builtins_too: whether a name may not hide a builtin; a parameter may.
+    """
     given = list(names)
     taken: set[str] = set()
     found: dict[str, str] = {}
-    for name in sorted(given, key=lambda each: _plain(each) != each):
-        alias = _plain(name)
+    for name in sorted(given, key=lambda each: _plain(each, builtins_too) != each):
+        alias = _plain(name, builtins_too)
         while alias in taken:
             alias += "_"
         taken.add(alias)
@@ -47,18 +58,15 @@ def aliases(names: Iterable[str]) -> dict[str, str]:
     return {name: found[name] for name in given}
 
 
-def _plain(name: str) -> str:
+def _plain(name: str, builtins_too: bool) -> str:
     import builtins
     import keyword
 
-    alias = "".join(each if each.isidentifier() or each.isdecimal() else "_" for each in name)
+    alias = "".join(each if each == "_" or ("a" + each).isidentifier() else "_" for each in name)
     if not alias.isidentifier():
         alias = "tool_" + alias
-    if not alias.isidentifier():  # digits that Python does not take in names
-        alias = "tool_" + "".join(each if each.isascii() else "_" for each in alias)
-    if keyword.iskeyword(alias) or hasattr(builtins, alias) or alias in _RESERVED or alias.startswith("__"):
-        alias += "_"
-    return alias
+    hides = builtins_too and (hasattr(builtins, alias) or alias in _RESERVED)
+    return alias + "_" if keyword.iskeyword(alias) or hides or alias.startswith("__") else alias
 
 
 def faces(tools: Mapping[str, Callable[..., Any]]) -> list[ToolFace]:
@@ -70,26 +78,22 @@ def faces(tools: Mapping[str, Callable[..., Any]]) -> list[ToolFace]:
 def _face(name: str, alias: str, tool: Any) -> ToolFace:
     import inspect
 
-    doc = str(getattr(tool, "description", None) or inspect.getdoc(tool) or "")[:2000]
-    schema = getattr(tool, "parameters", None)
-    if isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
-        return _from_schema(name, alias, schema, doc)
+    doc = str(getattr(tool, "description", None) or inspect.getdoc(tool) or "")[:_DOC]
     try:
-        parameters = list(inspect.signature(tool).parameters.values())
+        parameters = list(inspect.signature(getattr(tool, "call", tool)).parameters.values())
     except (TypeError, ValueError):  # a builtin that tells nothing of itself
-        return ToolFace(name, alias, doc=doc)
+        parameters = []
+    tells = any(each.kind not in (each.VAR_POSITIONAL, each.VAR_KEYWORD) for each in parameters)
+    schema = getattr(tool, "schema", None) or getattr(tool, "parameters", None)
+    if not tells and isinstance(schema, Mapping) and isinstance(schema.get("properties"), Mapping):
+        return _from_schema(name, alias, schema, doc)
+    if not parameters:
+        return ToolFace(name, alias, "()" if _takes_nothing(tool) else "(*args, **kwargs)", doc=doc)
     parts: list[str] = []
     defaults: list[Any] = []
+    names: list[str] = []
     stars = False
-    for before, each in zip([None, *parameters], [*parameters, None], strict=True):
-        if (
-            before is not None
-            and before.kind is before.POSITIONAL_ONLY
-            and (each is None or each.kind is not each.POSITIONAL_ONLY)
-        ):
-            parts.append("/")
-        if each is None:
-            continue
+    for each, after in zip(parameters, [*parameters[1:], None], strict=True):
         if each.kind is each.KEYWORD_ONLY and not stars:
             parts.append("*")
         stars = stars or each.kind in (each.KEYWORD_ONLY, each.VAR_POSITIONAL)
@@ -98,33 +102,37 @@ def _face(name: str, alias: str, tool: Any) -> ToolFace:
             text += f"=_defaults[{len(defaults)}]"
             defaults.append(each.default)
         parts.append(text)
-    return ToolFace(name, alias, f"({', '.join(parts)})", tuple(defaults), {}, doc)
+        if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD):
+            names.append(each.name)
+        if each.kind is each.POSITIONAL_ONLY and (after is None or after.kind is not each.POSITIONAL_ONLY):
+            parts.append("/")
+    return ToolFace(name, alias, f"({', '.join(parts)})", tuple(defaults), tuple(names), doc=doc)
+
+
+def _takes_nothing(tool: Any) -> bool:
+    import inspect
+
+    try:
+        return not inspect.signature(getattr(tool, "call", tool)).parameters
+    except (TypeError, ValueError):
+        return False
 
 
 def _from_schema(name: str, alias: str, schema: Mapping[str, Any], doc: str) -> ToolFace:
-    """Make keyword parameters of a schema's properties, the required ones first."""
-    import keyword
-
+    """Make parameters of a schema's properties, the required ones first; the tool gets them all by name."""
     properties = schema["properties"]
     required = [each for each in properties if each in set(schema.get("required") or ())]
-    optional = [each for each in properties if each not in required]
+    names = required + [each for each in properties if each not in required]
+    shown = aliases(names, builtins_too=False)
     parts: list[str] = []
     defaults: list[Any] = []
-    renamed: dict[str, str] = {}
-    taken: set[str] = set()
-    for each in required + optional:
-        as_python = "".join(c if c.isidentifier() or c.isdecimal() else "_" for c in str(each))
-        as_python = as_python if as_python.isidentifier() else "p_" + as_python
-        while keyword.iskeyword(as_python) or as_python in taken or as_python.startswith("__"):
-            as_python += "_"
-        taken.add(as_python)
-        if as_python != each:
-            renamed[as_python] = str(each)
-        if each in optional:
-            described = properties[each]
-            as_python += f"=_defaults[{len(defaults)}]"
-            defaults.append(described.get("default") if isinstance(described, Mapping) else None)
-        parts.append(as_python)
+    for each in names:
+        if each in required:
+            parts.append(shown[each])
+        else:
+            parts.append(f"{shown[each]}=_defaults[{len(defaults)}]")
+            defaults.append(properties[each].get("default") if isinstance(properties[each], Mapping) else None)
     if schema.get("additionalProperties") is True:
         parts.append("**others")
-    return ToolFace(name, alias, f"({', '.join(parts)})", tuple(defaults), renamed, doc)
+    renamed = {shown[each]: each for each in names if shown[each] != each}
+    return ToolFace(name, alias, f"({', '.join(parts)})", tuple(defaults), tuple(names), renamed, True, doc)

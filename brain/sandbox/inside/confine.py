@@ -41,12 +41,12 @@ _THREADS = 64
 _WANTED = """
 abc argparse array ast asyncio base64 binascii bisect bz2 calendar cmath codecs collections.abc colorsys
 concurrent.futures.thread configparser contextlib contextvars copy csv ctypes dataclasses datetime decimal difflib
-email.utils encodings.idna encodings.latin_1 encodings.utf_16 encodings.cp1252 enum fnmatch fractions functools
-getpass glob graphlib gzip hashlib heapq hmac html.parser inspect io ipaddress itertools json keyword linecache
-locale logging lzma math mimetypes numbers operator os pathlib pickle platform pprint queue random re reprlib
-resource secrets select selectors shlex shutil signal socket statistics string struct subprocess tempfile textwrap
-threading time timeit token tokenize traceback types typing unicodedata urllib.parse urllib.request uuid warnings
-weakref xml.etree.ElementTree zipfile zlib zoneinfo
+email.utils encodings.cp1252 encodings.idna encodings.latin_1 encodings.utf_16 enum fcntl fnmatch fractions
+functools getpass glob graphlib gzip hashlib heapq hmac html.parser inspect io ipaddress itertools json keyword
+linecache locale logging lzma math mimetypes mmap numbers operator os pathlib pickle platform pprint queue random re
+reprlib resource secrets select selectors shlex shutil signal socket statistics string struct subprocess tempfile
+textwrap threading time timeit token tokenize traceback types typing unicodedata urllib.parse urllib.request uuid
+warnings weakref xml.etree.ElementTree zipfile zlib zoneinfo
 """
 
 

@@ -7,7 +7,10 @@ attempt is harmless where it succeeds: nothing is killed, changed for good, or l
 from __future__ import annotations
 
 import ctypes
+import fcntl
+import mmap
 import os
+import resource
 import sys
 
 from brain.sandbox.inside.kernel import libc, refused, syscall
@@ -178,8 +181,6 @@ def _open_environment(pid: int) -> None:
 
 def _send_by_owner(pid: int) -> None:
     """Make a process the owner of a pipe's notifications: the kernel would send the signals (fcntl F_SETOWN)."""
-    import fcntl
-
     read, write = os.pipe()
     try:
         fcntl.fcntl(read, 8, pid)
@@ -206,11 +207,8 @@ def _system_v() -> None:
 
 def _memory_bounded(limit: int) -> bool:
     """No mapping past the limit, and none of the kinds of memory that no limit counts."""
-    import fcntl
 
     def mapping() -> None:
-        import mmap
-
         mmap.mmap(-1, limit + 4096, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS).close()
 
     def pipe() -> None:
@@ -233,8 +231,6 @@ def _memory_bounded(limit: int) -> bool:
 
 def _limit(name: str) -> int:
     """Return a hard limit."""
-    import resource
-
     return resource.getrlimit(getattr(resource, name))[1]
 
 

@@ -136,7 +136,7 @@ def run(channel: Channel, message: dict[str, Any]) -> None:
 
 def _stub(channel: Channel, tool: dict[str, Any]) -> Callable[..., Any]:
     """Make the function that stands for a tool; wrong arguments raise in the program and reach nobody."""
-    name, alias, renamed = tool["name"], tool["alias"], tool["renamed"]
+    name, alias, names, renamed = tool["name"], tool["alias"], tool["names"], tool["renamed"]
     scope: dict[str, Any] = {
         "_defaults": [_Shown(each[0]) if type(each) is tuple else each[0] for each in tool["defaults"]]
     }
@@ -145,8 +145,11 @@ def _stub(channel: Channel, tool: dict[str, Any]) -> Callable[..., Any]:
 
     def stub(*args: Any, **kwargs: Any) -> Any:
         shape(*args, **kwargs)
-        if renamed:
-            kwargs = {renamed.get(key, key): value for key, value in kwargs.items()}
+        if names:
+            kwargs = dict(zip(names, args, strict=False)) | {
+                renamed.get(key, key): value for key, value in kwargs.items()
+            }
+            args = ()
         return channel.call(name, args, kwargs)
 
     stub.__name__ = stub.__qualname__ = alias
