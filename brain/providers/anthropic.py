@@ -19,7 +19,6 @@ from brain.providers.wire import (
     text_of,
     tool_calls_out,
     usage_of,
-    whole,
 )
 from brain.types import Reply, ToolCall, ToolSpec, Usage
 
@@ -208,7 +207,7 @@ def read_reply(data: Any, *, where: str = "") -> Reply:
         tuple(calls),
         read_usage(data.get("usage")),
         reason,
-        whole("".join(each for each in thoughts if isinstance(each, str))),
+        "".join(each for each in thoughts if isinstance(each, str)),
         model if isinstance(model, str) else "",
     )
 

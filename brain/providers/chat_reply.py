@@ -7,7 +7,7 @@ from typing import Any
 
 from brain.providers.failures import failed
 from brain.providers.http import Assembler
-from brain.providers.wire import check_end, finish_reason, function_of, malformed, text_of, usage_of, whole
+from brain.providers.wire import check_end, finish_reason, function_of, malformed, text_of, usage_of
 from brain.types import Reply, Usage
 
 __all__ = ["Chunks", "read_reply", "read_usage"]
@@ -42,7 +42,7 @@ def read_reply(data: Any, *, where: str = "") -> Reply:
         tuple(call for call in calls if call is not None),
         read_usage(data.get("usage")),
         reason,
-        whole(reasoning) if isinstance(reasoning, str) else "",
+        reasoning if isinstance(reasoning, str) else "",
         model if isinstance(model, str) else "",
     )
 

@@ -118,10 +118,6 @@ class OpenAIClientProvider(_Client, ChatCompletionsProvider):
     def _create(self, client: Any) -> Any:
         return getattr(getattr(getattr(client, "chat", None), "completions", None), "create", None)
 
-    def _lines(self, body: Mapping[str, Any]) -> Iterator[str | Answer]:
-        yield from super()._lines(body)
-        yield "data: [DONE]\n"  # the client has seen it, and kept it
-
 
 class AnthropicClientProvider(_Client, AnthropicProvider):
     """Asks through the user's own ``anthropic.Anthropic`` client, or one that looks like it.

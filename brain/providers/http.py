@@ -14,7 +14,7 @@ from brain.providers.failures import error_in, failed
 from brain.providers.secrets import Secret
 from brain.providers.sse import events
 from brain.providers.transport import Answer, Transport
-from brain.providers.wire import encode, malformed, positive, whole
+from brain.providers.wire import encode, malformed, mended, positive, whole
 from brain.types import Reply, ToolSpec
 
 __all__ = ["Assembler", "HTTPProvider"]
@@ -247,7 +247,7 @@ class HTTPProvider:
         if (wrong := error_in(data)) is not None:
             raise self._failed(wrong, 200, headers)
         try:
-            return self._reply(data)
+            return self._reply(mended(data))
         except RecursionError:
             raise malformed("it is nested too deeply", self.endpoint.shown) from None
         except ProviderError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
@@ -20,6 +19,7 @@ __all__ = [
     "finish_reason",
     "function_of",
     "malformed",
+    "mended",
     "named_choice",
     "only",
     "positive",
@@ -31,6 +31,7 @@ __all__ = [
 ]
 
 _FENCE = re.compile(r"^\s*```[a-zA-Z]*\s*(.*?)\s*```\s*$", re.DOTALL)
+_MOST_TOKENS = 1 << 53  # what JSON numbers hold exactly; no call takes so many
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 _REASONS = {
@@ -82,9 +83,9 @@ def text_of(content: Any) -> str:
     if content is None:
         return ""
     if isinstance(content, str):
-        return whole(content)
+        return content
     if isinstance(content, list | tuple):
-        return whole("".join(_part(each) for each in content))
+        return "".join(_part(each) for each in content)
     if isinstance(content, Mapping):
         return _part(content) or json.dumps(content, ensure_ascii=False, default=str)
     return json.dumps(content, default=str)
@@ -106,6 +107,17 @@ def whole(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
+def mended(value: Any) -> Any:
+    """Return a JSON value with ``whole`` texts in it."""
+    if isinstance(value, str):
+        return whole(value)
+    if isinstance(value, list):
+        return [mended(each) for each in value]
+    if isinstance(value, dict):
+        return {whole(key): mended(each) for key, each in value.items()}
+    return value
+
+
 def arguments_of(raw: Any) -> dict[str, Any] | str:
     """Decode the arguments of a tool call; what cannot be decoded stays as the text it is."""
     if raw is None or raw == [] or (isinstance(raw, str) and not raw.strip()):
@@ -117,9 +129,9 @@ def arguments_of(raw: Any) -> dict[str, Any] | str:
     text = fenced[1] if (fenced := _FENCE.match(raw)) else raw
     for _ in range(2):  # some gateways encode them twice
         try:
-            value = json.loads(text, strict=False)
+            value = mended(json.loads(text, strict=False))
         except (ValueError, RecursionError):
-            return whole(raw)
+            return raw
         if isinstance(value, dict):
             return value
         if value is None or value == []:
@@ -127,7 +139,7 @@ def arguments_of(raw: Any) -> dict[str, Any] | str:
         if not isinstance(value, str):
             break
         text = value
-    return whole(raw)
+    return raw
 
 
 def tool_calls_out(calls: Iterable[Any]) -> Iterator[ToolCall]:
@@ -176,7 +188,7 @@ def tokens(value: Any) -> int | None:
             value = float(value)
         except ValueError:
             return None
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value) or value < 0:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < _MOST_TOKENS:
         return None
     return int(value)
 

@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 import traceback
+from pathlib import Path
 
 import pytest
 
@@ -336,5 +337,6 @@ def test_nothing_heavy_is_imported_before_the_first_request():
         "heavy = ('ssl', 'http.client', 'urllib.request', 'socket', 'asyncio', 'subprocess', 'difflib')\n"
         "print([name for name in heavy if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    root = Path(__file__).parents[2]
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=root)
     assert done.stdout.strip() == "[]"
