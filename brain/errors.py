@@ -35,6 +35,7 @@ __all__ = [
     "StructureError",
     "TransitionError",
     "UnknownKeyword",
+    "UnknownPattern",
     "WrongType",
 ]
 
@@ -53,6 +54,10 @@ class WrongType(ConfigurationError, TypeError):
 
 class UnknownKeyword(ConfigurationError, TypeError):
     """A keyword that does not exist; the message lists the known ones."""
+
+
+class UnknownPattern(ConfigurationError):
+    """A pattern name that does not exist; the message lists the known ones."""
 
 
 class GraphError(ConfigurationError):

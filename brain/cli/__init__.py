@@ -10,18 +10,26 @@ import json
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from brain._version import __version__
+from brain.agent import PATTERNS, build_agent, pattern_class
 from brain.errors import ConfigurationError
 from brain.runtime import Event, StepEnded
 from brain.trace import as_text, step_line, to_dict, visible
 from brain.types import PatternResult
 
 if TYPE_CHECKING:
+    from brain.graph import PromptGraph
+    from brain.patterns import BasePattern
     from brain.types import LLMProvider
 
 __all__ = ["main"]
+
+_CLASSES = {"react": "react-text", "react-native": "react"}
+"""Names of the command line that are others in ``build_agent``: here ``react`` is what runs on every model."""
+_PATTERNS = ["react", "react-native", *(name for name in PATTERNS if name not in ("react", "react-text", "pipeline"))]
+_DRAWN = [name for name in _PATTERNS if name != "react"]
 
 _EXAMPLES = """\
 examples:
@@ -76,12 +84,12 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a pattern on a task", description="Run a pattern on a task.")
-    run.add_argument("pattern", choices=["react"], help="the pattern")
+    run.add_argument("pattern", choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}")
     run.add_argument("task", help="what to do; - reads it from stdin")
     run.add_argument("--tool", action="append", default=[], metavar="NAME", help="a demo tool (may be repeated)")
     run.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
     run.add_argument("--model", metavar="NAME", help="the model to ask there")
-    run.add_argument("--max-steps", type=int, default=8, metavar="N", help="how often the model may be asked (8)")
+    run.add_argument("--max-steps", type=int, metavar="N", help="how often the model may be asked; react: 8 by default")
     run.add_argument("--max-tokens", type=int, metavar="N", help="how long a reply may be")
     run.add_argument("--system-prompt", metavar="TEXT", help="used instead of the default")
     run.set_defaults(command=_run)
@@ -92,9 +100,17 @@ def _parser() -> argparse.ArgumentParser:
         help="watch a pattern at work, offline",
         description="Play a scripted model over real tools and print the whole trace.",
     )
-    demo.add_argument("pattern", choices=["react"], help="the pattern")
+    demo.add_argument("pattern", choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}")
     demo.set_defaults(command=_demo)
     _output_options(demo)
+
+    listed = commands.add_parser("patterns", help="list the patterns", description="List the patterns.")
+    listed.set_defaults(command=_list_patterns)
+
+    graph = commands.add_parser("graph", help="draw a pattern", description="Print a pattern's diagram as Mermaid.")
+    graph.add_argument("pattern", choices=_DRAWN, metavar="PATTERN", help=f"one of {', '.join(_DRAWN)}")
+    graph.add_argument("--describe", action="store_true", help="say it in words instead")
+    graph.set_defaults(command=_graph)
     return parser
 
 
@@ -105,7 +121,6 @@ def _output_options(parser: argparse.ArgumentParser) -> None:
 
 def _run(options: argparse.Namespace) -> int:
     from brain.cli.tools import DEMO_TOOLS
-    from brain.patterns import ReActAgent
 
     unknown = [name for name in options.tool if name not in DEMO_TOOLS]
     if unknown:
@@ -113,15 +128,34 @@ def _run(options: argparse.Namespace) -> int:
     task = sys.stdin.read().strip() if options.task == "-" else options.task
     if not task.strip():
         raise ConfigurationError("the task is empty")
-    agent = ReActAgent(
-        {name: DEMO_TOOLS[name] for name in options.tool},
-        _provider(options),
-        max_steps=options.max_steps,
-        system_prompt=options.system_prompt,
-    )
+    agent = _agent(options, {name: DEMO_TOOLS[name] for name in options.tool})
     result = agent.run(task, on_event=None if options.quiet else _progress)
     _print(result, options)
     return 0 if result.ok else 1
+
+
+def _agent(options: argparse.Namespace, tools: dict[str, Any]) -> BasePattern:
+    """Make the pattern that the options name; ``react`` is the text protocol, which every model can speak."""
+    settings = {} if options.system_prompt is None else {"instructions": options.system_prompt}
+    if options.pattern == "react":
+        limit = {} if options.max_steps is None else {"max_steps": options.max_steps}
+        return build_agent("react-text", model=_provider(options), tools=tools, **settings, **limit)
+    name = "react" if options.pattern == "react-native" else options.pattern
+    return build_agent(name, model=_provider(options), tools=tools, max_agent_iterations=options.max_steps, **settings)
+
+
+def _list_patterns(_: argparse.Namespace) -> int:
+    for name in _PATTERNS:
+        first = (pattern_class(_CLASSES.get(name, name)).__doc__ or "").strip().split("\n")[0]
+        print(f"{name:<14} {first}")
+    return 0
+
+
+def _graph(options: argparse.Namespace) -> int:
+    pattern = pattern_class(_CLASSES.get(options.pattern, options.pattern))()
+    graph: PromptGraph = pattern.graph()  # type: ignore[attr-defined]
+    print(graph.describe() if options.describe else graph.to_mermaid())
+    return 0
 
 
 def _demo(options: argparse.Namespace) -> int:

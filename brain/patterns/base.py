@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 
 from brain.errors import ConfigurationError, UnknownKeyword, WrongType, whole_number
 from brain.policy import Finish, Policy
@@ -34,11 +35,24 @@ class BasePattern(ABC):
             )
         self.tools = Toolset(tools)
         self._provider = provider
+        self._hooks: tuple[Hook, ...] = ()
 
     @property
     def name(self) -> str:
         """The name of the pattern, as journals and error messages have it."""
         return type(self).__name__
+
+    def with_provider(self, provider: LLMProvider) -> Self:
+        """Return a copy that asks another model."""
+        other = copy.copy(self)
+        other._provider = provider
+        return other
+
+    def with_hooks(self, *hooks: Hook) -> Self:
+        """Return a copy whose runs all have these hooks, outside of those given to ``run``."""
+        other = copy.copy(self)
+        other._hooks = (*self._hooks, *hooks)
+        return other
 
     @abstractmethod
     def policy(self, task: str) -> Policy[Finish]:
@@ -115,7 +129,7 @@ class BasePattern(ABC):
         if on_event is not None and not callable(on_event):
             raise WrongType(f"{where}: on_event must be callable, not {type(on_event).__name__}")
         max_workers = whole_number(where, "max_workers", options.get("max_workers", 1))
-        return Runtime(self._get_provider(), self._toolset(), hooks, max_workers=max_workers), on_event
+        return Runtime(self._get_provider(), self._toolset(), [*self._hooks, *hooks], max_workers=max_workers), on_event
 
     def _toolset(self) -> Toolset:
         """Return the tools of a run; a pattern made of parts has those of its parts."""

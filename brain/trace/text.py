@@ -29,9 +29,10 @@ def as_text(result: PatternResult, *, task: str | None = None, colour: bool = Fa
         if step.action is not None:
             lines.append(_field("Action", f"{step.action}({_shown(step.action_input)})", _CYAN, colour))
             lines.append(_field("Observation", step.observation, _CYAN, colour))
-        elif step.observation:
+        elif step.index < len(result.steps) - 1 or not result.ok:
             lines.append(_field("Reply", step.text, _CYAN, colour))
-            lines.append(_field("Observation", step.observation, _CYAN, colour))
+            if step.observation:
+                lines.append(_field("Observation", step.observation, _CYAN, colour))
     lines.append("")
     if result.ok:
         lines.append(_field("Answer", result.answer, _GREEN, colour))
