@@ -105,7 +105,7 @@ def _call(call: Mapping[str, Any] | ToolCall) -> dict[str, Any]:
     return {
         "id": str(call.get("id") or ""),
         "type": "function",
-        "function": {"name": str(function.get("name") or ""), "arguments": arguments if readable else "{}"},
+        "function": {"name": str(function.get("name") or "unnamed"), "arguments": arguments if readable else "{}"},
     }
 
 

@@ -64,6 +64,7 @@ def tool_loop(
     when_spent: str = "raise",
     view: Callable[[Transcript], Iterable[Message]] | None = None,
     ledger: Ledger | None = None,
+    before_round: Callable[[int], Policy[None]] | None = None,
     phase: str = "",
 ) -> Policy[ToolTalk]:
     """Ask with tools until the model stops calling them.
@@ -80,6 +81,7 @@ def tool_loop(
             request goes out with the tools withheld, so that an answer is written.
         view: makes what the model is sent of the conversation; by default all of it.
         ledger: takes in every result, and may answer a call that was made before.
+        before_round: a policy to run before each request but the first, given its number.
         phase: where in the reasoning this is.
 
     Raises:
@@ -92,7 +94,10 @@ def tool_loop(
     talk = Transcript(messages)
     taken = _ids(talk)
     for number in range(1, max_rounds + 1):
-        reply = yield from ask(view(talk) if view else talk, tools=tools.specs, phase=phase)
+        shown = view(talk) if view else talk
+        if before_round is not None and number > 1:
+            yield from before_round(number)
+        reply = yield from ask(shown, tools=tools.specs, phase=phase)
         if not reply.tool_calls:
             return ToolTalk(reply, talk, number)
         if number == max_rounds and when_spent == "raise":
@@ -110,7 +115,10 @@ def tool_loop(
         talk += [assistant(said, [_message_of(call, tools) for call in calls])]
         talk += [tool_result(call.id, text) for call, text in zip(calls, results, strict=True)]
     if when_spent == "answer":
-        reply = yield from ask(view(talk) if view else talk, phase=phase)
+        shown = view(talk) if view else talk
+        if before_round is not None:
+            yield from before_round(max_rounds + 1)
+        reply = yield from ask(shown, phase=phase)
         return ToolTalk(reply, talk, max_rounds + 1, spent=True)
     return ToolTalk(reply, talk, max_rounds, spent=True)
 

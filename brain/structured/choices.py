@@ -115,8 +115,7 @@ def read_plan(text: str) -> Plan:
     Raises:
         StructureError: there are none, or they cannot be read.
     """
-    lines = text.strip().splitlines()
-    items = [match[1].strip() for line in lines if (match := _ITEM.match(line)) is not None]
+    items = _items(text)
     try:
         value = extract(text, "any")
     except StructureError as error:
@@ -133,12 +132,21 @@ def read_plan(text: str) -> Plan:
         steps, depends_on = value, ()
     if isinstance(steps, Mapping):
         steps = list(steps.values())
+    elif isinstance(steps, str):
+        steps = _items(steps) or steps
     if not isinstance(steps, list):
         raise StructureError(f"No plan can be read: expected a list of steps, got {_kind(steps)}.")
     read = tuple(step for step in map(_step, steps) if step)
     if not read:
         raise StructureError("The plan has no steps.")
+    if any(index >= len(read) for index in depends_on):
+        raise StructureError(f"The plan has {len(read)} steps, and depends_on names {max(depends_on)}, counted from 0.")
     return Plan(read, depends_on)
+
+
+def _items(text: str) -> list[str]:
+    """Return the items of a numbered or bulleted list."""
+    return [match[1].strip() for line in text.splitlines() if (match := _ITEM.match(line)) is not None]
 
 
 def _step(step: Any) -> str:

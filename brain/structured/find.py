@@ -6,7 +6,7 @@ Which value counts:
   value, strings are respected: a brace, a fence or a tag in a string is text.
 - ``<think>`` blocks are reasoning, and so is all that comes before a lone ``</think>``.
 - A block of program code counts only where the value is all there is in it.
-- Empty containers and marks like ``[1]`` in prose count only if there is nothing else.
+- Empty containers and marks like ``[1]`` in the middle of a line count only if there is nothing else.
 - Several equal values are one. Of different ones, one that stands in a fence at the end is the answer;
   otherwise nobody knows which is meant, and that is an error.
 - A value that is cut off is an error, and so is one that cannot be read, unless a good one comes after it.
@@ -39,6 +39,7 @@ _TAG = re.compile(r"<(/?)(?:think|thinking|thought|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"^[ \t]*(`{3,}|~{3,})[ \t]*([\w+.#-]*)", re.MULTILINE)
 _MARK = re.compile(rf"[{{\[]|{_TAG.pattern}|{_FENCE.pattern}", re.IGNORECASE | re.MULTILINE)
 _BRACKET = re.compile(r'"[^"\\\n]*+(?:\\.[^"\\\n]*+)*+"|[{}\[\]]')
+_LINE_END = re.compile(r"[ \t\r]{0,20}(?:\n|\Z)")
 _MOST_STARTS = 10_000  # brackets that may begin a value: ten times what a reply of a whole context window holds
 _SPARE_WORK = 10_000  # characters that may be looked at twice in any text, on top of its own length
 _TOO_MANY = "The reply holds more brackets than can be looked through: write one JSON value, and nothing else."
@@ -172,7 +173,7 @@ class _Scan:
         except Unreadable as problem:
             return self._not_read(start, problem)
         fenced = bool(self._fence)
-        weak = not fenced and (not value or self._citation(value, start, end))
+        weak = not fenced and self._in_passing(value, start, end)
         self.found.append(_Found(value, end, fenced, weak))
         return end
 
@@ -238,11 +239,13 @@ class _Scan:
         self.reasoning_open = True
         return len(self.text)
 
-    def _citation(self, value: Any, start: int, end: int) -> bool:
-        """Whether this is a mark like ``[1]`` in the middle of a line."""
-        if not (isinstance(value, list) and len(value) == 1 and type(value[0]) is int):
-            return False
-        return (start > 0 and self.text[start - 1] != "\n") or self.text[end : end + 1] not in ("\n", "")
+    def _in_passing(self, value: Any, start: int, end: int) -> bool:
+        """Whether this is ``{}`` or ``[ ]`` with words after it, or a mark like ``[1]`` in the middle of a line."""
+        ends_line = _LINE_END.match(self.text, end) is not None
+        if not value:
+            return not ends_line
+        mark = isinstance(value, list) and len(value) == 1 and type(value[0]) is int
+        return mark and not (ends_line and (start == 0 or self.text[start - 1] == "\n"))
 
     def _scalar(self) -> Any:
         bare = _bare(self.text[self.after_reasoning :])

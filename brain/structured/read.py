@@ -60,7 +60,9 @@ _KEY = re.compile(r"[^\W\d][\w$-]*+")
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 _NOT_FINITE = {"nan", "-nan", "infinity", "-infinity", "inf", "-inf"}
 _CLOSING = {"{": "}", "[": "]"}
-_ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|(.))", re.DOTALL)
+_ESCAPE = re.compile(
+    r"\\(?:u([0-9a-fA-F]{4})|x([0-9a-fA-F]{2})|U(000[0-9a-fA-F]{5}|0010[0-9a-fA-F]{4})|(.))", re.DOTALL
+)
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f"}
 _SURROGATE = re.compile("([\ud800-\udbff])([\udc00-\udfff])|[\ud800-\udfff]")
 
@@ -233,7 +235,7 @@ def _unescaped(raw: str) -> str:
 
 
 def _escape(match: re.Match[str]) -> str:
-    code, character = match[1], match[2]
+    code, character = match[1] or match[2] or match[3], match[4]
     if code:
         return chr(int(code, 16))
     if character in "\"\\/'":

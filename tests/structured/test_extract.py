@@ -106,6 +106,7 @@ def test_a_value_that_is_only_in_the_reasoning_is_none(text):
         ('{"a": "x\ny\tz"}', {"a": "x\ny\tz"}),
         ('{"a": "\\(x\\) \\d"}', {"a": "\\(x\\) \\d"}),
         ('{"a": "\\u00e9\\ud83d\\ude00"}', {"a": "é😀"}),
+        ("{'a': '\\x41\\U0001f600'}", {"a": "A😀"}),
         ('{"a": "\\ud83d!"}', {"a": "\ufffd!"}),
         ('{"a": .5, "b": 5., "c": -1e3, "d": +2}', {"a": 0.5, "b": 5.0, "c": -1000.0, "d": 2}),
         ('\ufeff{"a": 1}', {"a": 1}),
@@ -183,7 +184,9 @@ def test_a_list_is_found(text, value):
     assert value == extract(text, "array")
 
 
-@pytest.mark.parametrize("text", ["[1] or [2]", '["a"', '{"a": [1], "b": [2]}', '["a", "b", ...]', "", "{}"])
+@pytest.mark.parametrize(
+    "text", ["[1] or [2]", 'First: ["a"]\nIn the end: []', '["a"', '{"a": [1], "b": [2]}', '["a", "b", ...]', "", "{}"]
+)
 def test_a_list_is_not_guessed(text):
     """Several lists, half a list, and none are errors."""
     refused(text, "array")
@@ -228,11 +231,11 @@ def test_time_is_linear_in_the_text(flood):
     """A million characters of anything are refused, or read, in about a second; nothing recurses."""
     text = flood * (MILLION // len(flood))
     said = ""
-    began = time.perf_counter()
+    began = time.process_time()
     try:
         extract(text, "object")
     except StructureError as error:
         said = str(error)
     assert len(said) < 500
-    # The inputs that quadratic work would take hours for; other work on the machine may double the time.
-    assert time.perf_counter() - began < 2.5
+    # Quadratic work would take hours.
+    assert time.process_time() - began < 2.5
