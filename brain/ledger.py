@@ -102,6 +102,8 @@ class Ledger:
         self.facts: dict[bytes, Fact] = {}
         self.results = 0
         """How many results have come in, repeated ones included."""
+        self.excess = 0
+        """About how many tokens the latest view is over ``max_tokens``, as the latest exchange is never cut."""
         self._observations: dict[bytes, Observation] = {}
 
     def record(self, tool: str, arguments: Any, observation: Observation) -> None:
@@ -142,7 +144,7 @@ class Ledger:
             question: the question, where that last message may hold other instructions only.
             auto: whether to send it whole until there are ``after_tool_results`` results.
         """
-        plan = self.compaction
+        plan, self.excess = self.compaction, 0
         if not plan.enabled or not self.facts or (auto and self.results < plan.after_tool_results):
             return transcript
         start = len(transcript)
@@ -156,10 +158,14 @@ class Ledger:
         if question not in last:
             last = f"{question}\n\n{last}"
             earlier = [message for message in earlier if not str(message.get("content")).startswith(question)]
-        spent = sum(self._tokens(message) for message in (*systems, *latest)) + plan.count_tokens(last)
-        note = self._history(earlier)
-        left = None if plan.max_tokens is None else plan.max_tokens - spent - plan.count_tokens(note)
-        parts = [part for part in (note, last, self._facts(left)) if part]
+        note, spent = self._history(earlier), sum(self._tokens(message) for message in (*systems, *latest))
+        spent += plan.count_tokens(last) + plan.count_tokens(note)
+        written = self._written(before)
+        left = None if plan.max_tokens is None else plan.max_tokens - spent - plan.count_tokens(written)
+        facts = self._facts(left)
+        parts = [part for part in (note, last, written, facts) if part]
+        if left is not None:
+            self.excess = max(plan.count_tokens(facts) - left, 0)
         return Transcript([*systems, {"role": "user", "content": "\n\n".join(parts)}, *latest])
 
     def _tokens(self, message: Message) -> int:
@@ -175,6 +181,17 @@ class Ledger:
         left_out = len(earlier) - len(newest)
         more = f" ({left_out} before them are left out)" if left_out else ""
         return "\n".join([f"The user's earlier messages{more}:", *lines])
+
+    def _written(self, before: Sequence[Message]) -> str:
+        """List what was written before this tool loop, by other stages and in earlier turns: the newest of it."""
+        plan = self.compaction
+        texts = [each for each in before if each.get("role") == "assistant" and not each.get("tool_calls")]
+        said = [str(each["content"]) for each in texts if each.get("content")]
+        newest = said[-plan.history_messages :] if plan.history_messages else []
+        if not newest:
+            return ""
+        lines = [f"- {_shortened(_one_line(text), plan.keep_result_chars)}" for text in newest]
+        return "\n".join(["Written so far:", *lines])
 
     def _facts(self, left: int | None) -> str:
         """List the facts in at most ``left`` tokens: all by name if half of that suffices, the newest in full."""

@@ -64,7 +64,7 @@ def tool_loop(
     when_spent: str = "raise",
     view: Callable[[Transcript], Iterable[Message]] | None = None,
     ledger: Ledger | None = None,
-    before_round: Callable[[int], Policy[None]] | None = None,
+    before_round: Callable[[], Policy[None]] | None = None,
     phase: str = "",
 ) -> Policy[ToolTalk]:
     """Ask with tools until the model stops calling them.
@@ -81,7 +81,7 @@ def tool_loop(
             request goes out with the tools withheld, so that an answer is written.
         view: makes what the model is sent of the conversation; by default all of it.
         ledger: takes in every result, and may answer a call that was made before.
-        before_round: a policy to run before each request but the first, given its number.
+        before_round: a policy to run before each request but the first.
         phase: where in the reasoning this is.
 
     Raises:
@@ -96,7 +96,7 @@ def tool_loop(
     for number in range(1, max_rounds + 1):
         shown = view(talk) if view else talk
         if before_round is not None and number > 1:
-            yield from before_round(number)
+            yield from before_round()
         reply = yield from ask(shown, tools=tools.specs, phase=phase)
         if not reply.tool_calls:
             return ToolTalk(reply, talk, number)
@@ -117,7 +117,7 @@ def tool_loop(
     if when_spent == "answer":
         shown = view(talk) if view else talk
         if before_round is not None:
-            yield from before_round(max_rounds + 1)
+            yield from before_round()
         reply = yield from ask(shown, phase=phase)
         return ToolTalk(reply, talk, max_rounds + 1, spent=True)
     return ToolTalk(reply, talk, max_rounds, spent=True)

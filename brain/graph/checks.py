@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 from brain.graph.state import END
 
 if TYPE_CHECKING:
     from brain.graph.core import PromptGraph
+    from brain.graph.nodes import Node
 
-__all__ = ["problems"]
+__all__ = ["clashing_tools", "problems"]
 
 
 def problems(graph: PromptGraph) -> list[str]:
@@ -27,7 +29,7 @@ def problems(graph: PromptGraph) -> list[str]:
     for _ in ways:
         ending |= {name for name, targets in ways.items() if targets & ending}
     found += [f"there is no way from stage {name!r} to the end" for name in graph.nodes if name not in ending]
-    return found + _circles(graph) + _clashing_tools(graph)
+    return found + _circles(graph) + clashing_tools(graph.nodes.values())
 
 
 def _targets(graph: PromptGraph, name: str) -> set[str]:
@@ -82,10 +84,11 @@ def _circles(graph: PromptGraph) -> list[str]:
     return []
 
 
-def _clashing_tools(graph: PromptGraph) -> list[str]:
+def clashing_tools(nodes: Iterable[Node]) -> list[str]:
+    """Return what is wrong with the tools of stages that one run calls by name."""
     owners: dict[str, tuple[str, Any]] = {}
     found = []
-    for node in graph.nodes.values():
+    for node in nodes:
         for name, tool in node.all_tools().items():
             owner, known = owners.setdefault(name, (node.name, tool))
             if known is not tool and known != tool:

@@ -165,6 +165,7 @@ class PromptGraph(Prebuilts):
                 result = yield from node.run(state)
             except BrainError as error:
                 yield from note("stage failed", f"{name}: {error}", phase=name)
+                yield from note("stage ended", name, phase=name, data={"ok": False})
                 raise
             state.results[name] = result
             yield from note("stage ended", name, phase=name, data={"ok": result.ok})
@@ -181,11 +182,10 @@ class PromptGraph(Prebuilts):
         return GraphState(task, prefix, self.context_compaction)
 
     def finish(self, state: GraphState) -> Finish:
-        """Return the end of a run: an answer that a stage wrote, or why there is none."""
+        """Return the end of a run: the answer that a stage wrote."""
         if state.answer.strip():
             return Finish(state.answer)
-        last = state.path[-1] if state.path else self.start()
-        return Finish("", ok=False, error=f"{self.name}: empty answer: the last stage, {last}, wrote nothing")
+        raise GraphExecutionError(f"{self.name}: no answer: none of the stages {', '.join(state.path)} has written one")
 
     def run(self, task: str, **options: Any) -> PatternResult:
         """Run the graph on a task; ``provider`` and the options of ``BasePattern.run`` are taken by keyword."""
@@ -234,7 +234,7 @@ class PromptGraph(Prebuilts):
     def _hand_over(self, node: Node) -> Policy[str]:
         """Go on from a stage that has used its visits."""
         if node.when_spent is None:
-            raise GraphExecutionError(f"{self.name}: stage {node.name} has used its {node.max_visits} visits")
+            raise GraphExecutionError(f"{self.name}: stage {node.name} has used its budget, and hands over to none")
         yield from note("spent", f"{node.name} has used its budget; {node.when_spent} is next", phase=node.name)
         return node.when_spent
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Protocol
 
 from brain.errors import GraphError, GraphExecutionError, whole_number
+from brain.graph.checks import clashing_tools
 from brain.graph.nodes import Node, SynthesizeNode
 from brain.graph.state import GraphState, NodeResult
 from brain.messages import assistant
@@ -86,9 +87,8 @@ class GuardNode(Node):
 class _Pattern(Protocol):
     """What a stage needs of a pattern."""
 
-    tools: Any
-
     def policy(self, task: str) -> Policy[Finish]: ...
+    def _toolset(self) -> Toolset: ...
 
 
 class PolicyNode(Node):
@@ -113,7 +113,7 @@ class PolicyNode(Node):
         self.task = task
 
     def all_tools(self) -> Mapping[str, Tool]:
-        return Toolset(self.pattern.tools)
+        return self.pattern._toolset()
 
     def run(self, state: GraphState) -> Policy[NodeResult]:
         task = self.task(state) if self.task is not None else state.task
@@ -159,9 +159,13 @@ class AutonomousNode(Node):
         for node in pool:
             if node.name in self.pool or node.name == name:
                 raise GraphError(f"stage {name!r}: there are two stages called {node.name!r}")
-            self.pool[node.name] = node
+            if node.name == _DONE:
+                raise GraphError(f"stage {name!r}: {_DONE} is what the model says at the end, and no stage")
+            self.pool[node.name] = node.as_step()
         if not self.pool:
             raise GraphError(f"stage {name!r}: the pool is empty")
+        if clashes := clashing_tools(self.pool.values()):
+            raise GraphError(f"stage {name!r}: {'; '.join(clashes)}")
         for named in (entry_node, answer_node):
             if named is not None and named not in self.pool:
                 raise GraphError(f"stage {name!r}: {named!r} is not in the pool")

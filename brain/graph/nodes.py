@@ -1,47 +1,25 @@
-"""Stages of a graph, each a small policy.
+"""Stages of a graph that write, each a small policy.
 
 Every stage sees the same stable prefix (system prompt and shared blocks), the conversation so far and its own
-instructions, in this order. The JSON of planning, judging and routing never enters the conversation; it is
-kept in ``state.context`` under the stage's ``output_key``.
+instructions, in this order.
 """
 
 from __future__ import annotations
 
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from brain.errors import GraphError, GraphExecutionError, StructureError, WrongType, whole_number
-from brain.graph.state import GraphState, NodeResult
-from brain.messages import Transcript, assistant, user
-from brain.normalise import legal
+from brain.errors import GraphError, WrongType, whole_number
+from brain.graph.state import END, GraphState, NodeResult
+from brain.graph.writing import value_of, written
+from brain.messages import Transcript, assistant
 from brain.policy import Policy, ask, note
-from brain.structured import ask_as, extract
-from brain.structured.judgements import (
-    DebateCritique,
-    DebateVerdict,
-    PeoatrPlan,
-    PeoatrReflection,
-    PeoatrThought,
-)
 from brain.toolloop import ToolTalk, tool_loop
 from brain.tools import Tool, Toolset
-from brain.types import Reply
 
-__all__ = [
-    "CritiqueNode",
-    "JudgementNode",
-    "Node",
-    "ObserveNode",
-    "PlanNode",
-    "PromptNode",
-    "ReflectNode",
-    "StageNode",
-    "SynthesizeNode",
-    "TextNode",
-    "ThinkNode",
-    "ValidateNode",
-]
+__all__ = ["Node", "ObserveNode", "PromptNode", "StageNode", "SynthesizeNode", "TextNode"]
 
 
 class Node(ABC):
@@ -71,8 +49,8 @@ class Node(ABC):
     ) -> None:
         if not isinstance(name, str):
             raise WrongType(f"the name of a stage must be a str, not {type(name).__name__}")
-        if not name.strip():
-            raise GraphError(f"a stage needs a name, not {name!r}")
+        if not name.strip() or name == END:
+            raise GraphError(f"a stage needs a name of its own, not {name!r}")
         if max_visits is not None:
             whole_number(f"stage {name!r}", "max_visits", max_visits)
         self.name = name
@@ -84,6 +62,10 @@ class Node(ABC):
     @abstractmethod
     def run(self, state: GraphState) -> Policy[NodeResult]:
         """Execute the stage."""
+
+    def as_step(self) -> Node:
+        """Return the stage as it is executed when a model has chosen it from a pool."""
+        return self
 
     @property
     def routes(self) -> Mapping[str, str]:
@@ -209,12 +191,8 @@ class PromptNode(StageNode):
     def run(self, state: GraphState) -> Policy[NodeResult]:
         request = state.request(self.told(state), scope=self.context_scope)
         talk = yield from self._loop(state, request)
-        state.visits[self.name] += talk.rounds - 1
-        for _ in range(talk.rounds - 1):
-            state.path.append(self.name)
-            yield from note("round", self.name, phase=self.name)
         state.keep(*talk.messages[len(request) :])
-        if talk.reply.tool_calls:
+        if talk.spent and not self.last_chance:
             return NodeResult(self.name, talk.reply.text, ok=False, spent=True, error=talk.problem)
         text = yield from written(talk.messages, talk.reply, self.name)
         state.keep(assistant(text))
@@ -222,7 +200,7 @@ class PromptNode(StageNode):
             state.answer = text
         for key in self.clears:
             state.context.pop(key, None)
-        output = _object(text)
+        output = value_of(text)
         self.keep(state, output)
         return NodeResult(self.name, text, output)
 
@@ -232,11 +210,18 @@ class PromptNode(StageNode):
         if self.max_visits is not None:
             left = min(left, self.max_visits - state.visits[self.name] + 1)
             when_spent = "return" if self.when_spent is not None and when_spent == "raise" else when_spent
-        ledger = state.ledger if self.context_scope in ("ledger", "auto") else None
+        ledger, facts_only = state.ledger, self.context_scope in ("ledger", "auto")
 
         def view(transcript: Transcript) -> Transcript:
-            auto = self.context_scope == "auto"
-            return state.ledger.view(transcript, len(request), question=state.task, auto=auto)
+            return ledger.view(transcript, len(request), question=state.task, auto=self.context_scope == "auto")
+
+        def before_round() -> Policy[None]:
+            state.visits[self.name] += 1
+            state.path.append(self.name)
+            yield from note("round", self.name, phase=self.name)
+            if facts_only and ledger.excess:
+                text = f"{self.name}: the request is about {ledger.excess} tokens over max_tokens"
+                yield from note("over budget", text, phase=self.name)
 
         return (
             yield from tool_loop(
@@ -244,11 +229,18 @@ class PromptNode(StageNode):
                 self.tools,
                 max_rounds=left,
                 when_spent=when_spent,
-                view=view if ledger is not None else None,
+                view=view if facts_only else None,
                 ledger=ledger,
+                before_round=before_round,
                 phase=self.name,
             )
         )
+
+    def as_step(self) -> PromptNode:
+        """Return a copy that ends when its requests are used up, for the model to choose again."""
+        step = copy.copy(self)
+        step.when_out = "return"
+        return step
 
 
 class SynthesizeNode(PromptNode):
@@ -278,186 +270,3 @@ class ObserveNode(TextNode):
     default_instructions = (
         "Look at the latest results. Say what they show, what they do not show, and whether anything contradicts."
     )
-
-
-class JudgementNode(StageNode):
-    """A stage that comes to a structured value, which decides the way on.
-
-    A reply that cannot be read is asked for once more; then ``unreadable`` decides, and never in favour.
-
-    Args:
-        name: the stage's name.
-        kind: the dataclass to fill in.
-        instructions: what it is asked to do.
-        unreadable: the value to go on with when none can be read.
-        **options: as for ``StageNode``; ``output_key`` is the stage's name by default.
-    """
-
-    def __init__(
-        self, name: str, kind: type[Any], instructions: str | None = None, *, unreadable: Any = None, **options: Any
-    ) -> None:
-        super().__init__(name, instructions, **{"output_key": name, **options})
-        self.kind = kind
-        self.unreadable = unreadable
-
-    def run(self, state: GraphState) -> Policy[NodeResult]:
-        request = state.request(self.told(state), scope=self.context_scope)
-        try:
-            value = yield from ask_as(self.kind, request, phase=self.name)
-        except StructureError as error:
-            value, problem = self.unreadable, str(error)
-            yield from note("fallback", f"{self.name}: {problem}", phase=self.name, data={"taken as": str(value)})
-        else:
-            problem = ""
-        if value is not None:
-            self.keep(state, value)
-        return self.judged(state, value, problem)
-
-    def judged(self, state: GraphState, value: Any, problem: str) -> NodeResult:
-        """Return what the value means for the way on."""
-        route = getattr(value, "route", None)
-        return NodeResult(self.name, output=value, ok=not problem, route=route, error=problem)
-
-
-class PlanNode(JudgementNode):
-    """A stage that divides the task into subgoals and rates its plan.
-
-    Args:
-        name: the stage's name.
-        least_quality: the rating below which the plan does not count as good enough.
-        **options: as for ``JudgementNode``.
-    """
-
-    default_instructions = (
-        "Divide the task into two to four subgoals, in the order in which they lead to the answer, and rate the plan "
-        "from 1 (poor) to 5 (nothing to add)."
-    )
-
-    def __init__(self, name: str, instructions: str | None = None, *, least_quality: int = 3, **options: Any) -> None:
-        super().__init__(name, options.pop("kind", PeoatrPlan), instructions, **{"output_key": "plan", **options})
-        self.least_quality = least_quality
-
-    def judged(self, state: GraphState, value: Any, problem: str) -> NodeResult:
-        if value is not None:
-            state.context["subgoals done"] = 0
-        good = value is not None and value.quality_score >= self.least_quality
-        return NodeResult(self.name, output=value, ok=good, error=problem)
-
-
-class ThinkNode(JudgementNode):
-    """A stage that asks what the latest results mean: go on acting, or step back.
-
-    Args:
-        name: the stage's name.
-        routes: what it may choose, and the stage that follows.
-        default: the route when none can be read; it must be one of ``routes``.
-        **options: as for ``JudgementNode``.
-    """
-
-    default_instructions = (
-        "Think about the latest results. Is the active subgoal reached? Is another tool call needed now "
-        "(continue), or is it time to look at the whole (reflect)?"
-    )
-    default_kind: ClassVar[type[Any]] = PeoatrThought
-
-    def __init__(
-        self,
-        name: str,
-        instructions: str | None = None,
-        *,
-        routes: Mapping[str, str],
-        default: str,
-        **options: Any,
-    ) -> None:
-        super().__init__(name, options.pop("kind", self.default_kind), instructions, **options)
-        if default not in routes:
-            raise GraphError(f"stage {name!r}: the default route {default!r} is none of {', '.join(routes)}")
-        self._routes = dict(routes)
-        self.default = default
-
-    @property
-    def routes(self) -> Mapping[str, str]:
-        return self._routes
-
-    def judged(self, state: GraphState, value: Any, problem: str) -> NodeResult:
-        if getattr(value, "subgoal_complete", False):
-            state.context["subgoals done"] = state.context.get("subgoals done", 0) + 1
-        route = value.route if value is not None and value.route in self._routes else self.default
-        return NodeResult(self.name, output=value, ok=not problem, route=route, error=problem)
-
-
-class ReflectNode(ThinkNode):
-    """A stage that looks at the whole: answer, plan anew, or go on."""
-
-    default_instructions = (
-        "Look at the whole. Can the task be answered now (answer)? Does the plan lead nowhere (replan)? "
-        "Or should the work go on (continue)? If something went wrong, say what, and how to put it right."
-    )
-    default_kind = PeoatrReflection
-
-
-class CritiqueNode(JudgementNode):
-    """A stage that looks for weaknesses; ``ok`` when they are not severe.
-
-    Args:
-        name: the stage's name.
-        tolerance: severities above this are severe; 0.3 is the specification's.
-        **options: as for ``JudgementNode``.
-    """
-
-    default_instructions = (
-        "Criticise the latest proposal above: what is wrong, unsupported or missing, and what would put it right? "
-        "Rate how severe that is, from 0.0 (not at all) to 1.0 (fatal)."
-    )
-
-    def __init__(self, name: str, instructions: str | None = None, *, tolerance: float = 0.3, **options: Any) -> None:
-        unread = DebateCritique(1.0, ["The critique could not be read."])
-        options = {"output_key": "critique", "unreadable": unread, **options}
-        super().__init__(name, options.pop("kind", DebateCritique), instructions, **options)
-        self.tolerance = tolerance
-
-    def judged(self, state: GraphState, value: Any, problem: str) -> NodeResult:
-        return NodeResult(self.name, output=value, ok=value.severity <= self.tolerance, error=problem)
-
-
-class ValidateNode(JudgementNode):
-    """A stage that checks what was written; ``ok`` when it passes."""
-
-    decisive = True
-
-    default_instructions = "Check the latest text above. Does it hold up? List every issue."
-
-    def __init__(self, name: str, instructions: str | None = None, **options: Any) -> None:
-        unread = DebateVerdict(False, ["The verdict could not be read."])
-        options = {"output_key": "verdict", "unreadable": unread, **options}
-        super().__init__(name, options.pop("kind", DebateVerdict), instructions, **options)
-
-    def judged(self, state: GraphState, value: Any, problem: str) -> NodeResult:
-        return NodeResult(self.name, output=value, ok=value.passes, error=problem)
-
-
-def written(messages: Transcript, reply: Reply, phase: str) -> Policy[str]:
-    """Return the text of a reply; ask once more for one that is empty or was cut off, then fail."""
-    for _ in range(2):
-        text = reply.text.strip()
-        if text and not reply.cut_off:
-            return text
-        problem = "was cut off before its end; write it again, in fewer words" if reply.cut_off else "was empty"
-        yield from note("repair", f"{phase}: the reply {problem}", phase=phase)
-        again = [*messages, *([assistant(text)] if text else []), user(f"Your reply {problem}.")]
-        reply = yield from ask(Transcript(legal(again)), phase=phase)
-    text = reply.text.strip()
-    if text and not reply.cut_off:
-        return text
-    what = "cut off before its end" if reply.cut_off else "empty"
-    raise GraphExecutionError(f"stage {phase}: the model's reply was {what}, three times")
-
-
-def _object(text: str) -> Any:
-    """Return the JSON object that a whole text is, with or without a fence; the text itself if it is none."""
-    if text[:1] == "{" or text.startswith("```"):
-        try:
-            return extract(text, "object")
-        except StructureError:
-            return text
-    return text
