@@ -178,6 +178,8 @@ class PatternResult:
     """The stages executed, in order, of a pattern that has stages; every round of a tool loop counts."""
     state: str = "TERMINATED"
     """The machine's last state: ``TERMINATED`` or ``INTERRUPTED``."""
+    warnings: list[str] = field(default_factory=list)
+    """What the answer stands in spite of: a limit that its last model call went over."""
 
     def raise_for_error(self) -> PatternResult:
         """Return this result if it is ok; raise its typed error otherwise."""

@@ -24,6 +24,7 @@ FLOORS = {
     "toolloop": 1,
     "normalise": 1,
     "ledger": 1,
+    "compact": 1,
     "graph": 2,
     "contract": 2,
     "runtime": 2,

@@ -1,6 +1,7 @@
 """The one way to run a policy: the machine, the run, the kernel, and their record."""
 
 from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
+from brain.runtime.governors import Limits
 from brain.runtime.hooks import Hook
 from brain.runtime.journal import Entry, Journal
 from brain.runtime.kernel import Runtime
@@ -16,6 +17,7 @@ __all__ = [
     "Event",
     "Hook",
     "Journal",
+    "Limits",
     "Noted",
     "Run",
     "RunEnded",

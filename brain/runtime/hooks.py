@@ -7,12 +7,15 @@ that has fallen over guards nothing.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from brain.errors import WrongType
 from brain.policy import Act, Ask
 from brain.types import Observation, PatternResult, Reply
+
+if TYPE_CHECKING:
+    from brain.runtime.journal import Entry
 
 __all__ = ["Hook", "Hooks"]
 
@@ -20,12 +23,23 @@ __all__ = ["Hook", "Hooks"]
 class Hook:
     """Base of all hooks; every method does nothing until it is overridden.
 
+    A hook object may serve many runs at once. One that counts or remembers returns another object from
+    ``for_run``, so that each run has its own.
+
     A ``pre_`` method may return ``None`` (go on), another action (do that instead) or an outcome
     (do nothing, that is the answer); it may raise ``PolicyDenied`` to refuse, any other ``BrainError``
     to fail the action, or ``Interrupt`` to stop the run so that it can be resumed. A ``post_`` method may
     return ``None`` or another outcome. ``pre_`` methods are called in the order of the hooks, the others in
     the reverse order, so that the first hook stands outermost.
     """
+
+    def for_run(self, done: Sequence[Entry]) -> Hook:  # noqa: ARG002
+        """Return the hook that serves one run; by default this one.
+
+        Args:
+            done: what the run had done before, when it is taken up from a journal; empty for a new run.
+        """
+        return self
 
     def pre_execution(self, pattern: str, task: str) -> None:
         """Called once, before a run starts."""
@@ -52,22 +66,28 @@ class Hook:
         """Called once, when a run has ended or was interrupted."""
 
 
-_POINTS = tuple(name for name in vars(Hook) if not name.startswith("_"))
+_POINTS = tuple(name for name in vars(Hook) if not name.startswith("_") and name != "for_run")
 
 
 class Hooks:
     """The hooks of one run, by chokepoint; a method nobody overrides costs nothing."""
 
-    __slots__ = _POINTS
+    __slots__ = ("listed", *_POINTS)
 
     def __init__(self, hooks: Iterable[Hook] = ()) -> None:
-        listed = list(hooks)
+        self.listed = listed = list(hooks)
         for hook in listed:
             if not isinstance(hook, Hook):
                 raise WrongType(f"hooks must hold Hook objects, not {type(hook).__name__} ({hook!r})")
         for name in _POINTS:
             ordered = listed if name.startswith("pre_") else listed[::-1]
             setattr(self, name, [getattr(hook, name) for hook in ordered if _overrides(hook, name)])
+
+    def for_run(self, done: Sequence[Entry]) -> Hooks:
+        """Return the hooks that serve one run."""
+        if not any(_overrides(hook, "for_run") for hook in self.listed):
+            return self
+        return Hooks(hook.for_run(done) for hook in self.listed)
 
     def at(self, name: str) -> list[Callable[..., Any]]:
         """Return the methods to call at a chokepoint, in order."""

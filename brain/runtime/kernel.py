@@ -102,26 +102,26 @@ class Runtime:
     ) -> Iterator[Event]:
         """Execute a policy, yielding each event as it happens; the last one is ``RunEnded``."""
         began = self._timer()
-        run = Run(policy, pattern=pattern, task=task)
+        run, done, hooks = Run(policy, pattern=pattern, task=task), list(journal), self.hooks
         executor: Executor | None = None
         try:
             try:
                 run.start()
-                for entry in journal:
+                for entry in done:
                     run.replay(entry)
-                self._open(run)
-                yield RunStarted(pattern, task, len(run.journal))
-                seen, told = len(run.journal), len(run.fold.completed)
+                hooks = self._hooks_of(done)
+                self._open(run, hooks)
+                yield RunStarted(pattern, task, len(done))
+                seen, told = len(done), len(run.fold.completed)
+                yield from _noted(run.journal.entries[seen:])
                 while not run.done:
+                    seen = len(run.journal)
                     if self.max_workers > 1 and len(run.waiting) > 1:
                         executor = executor or self._executor()
-                        yield from self._side_by_side(run, executor)
+                        yield from self._side_by_side(run, hooks, executor)
                     else:
-                        yield from self._one(run)
-                    for entry in run.journal.entries[seen:]:
-                        if entry.outcome is None:
-                            yield Noted(entry)
-                    seen = len(run.journal)
+                        yield from self._one(run, hooks)
+                    yield from _noted(run.journal.entries[seen:])
                     for step in run.fold.completed[told:]:
                         yield StepEnded(step)
                     told = len(run.fold.completed)
@@ -131,7 +131,7 @@ class Runtime:
             except HookError as error:
                 run.fail(error)
             result = run.result(seconds=self._timer() - began)
-            self._close(run, result)
+            self._close(run, hooks, result)
             yield RunEnded(result)
         except GeneratorExit:
             raise
@@ -144,32 +144,40 @@ class Runtime:
             if executor is not None:
                 executor.shutdown(wait=False, cancel_futures=True)
 
-    def _open(self, run: Run) -> None:
-        for tell in self.hooks.at("pre_execution"):
+    def _hooks_of(self, done: list[Entry]) -> Hooks:
+        try:
+            return self.hooks.for_run(done)
+        except BrainError:
+            raise
+        except Exception as error:
+            raise HookError(f"for_run of a hook raised {type(error).__name__}: {error}") from error
+
+    def _open(self, run: Run, hooks: Hooks) -> None:
+        for tell in hooks.at("pre_execution"):
             try:
                 self._ask_hook(tell, run.journal.pattern, run.journal.task)
             except BrainError as error:
                 if not run.done:
                     run.fail(error)
 
-    def _close(self, run: Run, result: PatternResult) -> None:
-        for tell in self.hooks.at("post_execution"):
+    def _close(self, run: Run, hooks: Hooks, result: PatternResult) -> None:
+        for tell in hooks.at("post_execution"):
             try:
                 self._ask_hook(tell, result)
             except BrainError as error:
                 result.ok, result.error, result.exception = False, run.sentence(error), error
 
-    def _one(self, run: Run) -> Iterator[Event]:
+    def _one(self, run: Run, hooks: Hooks) -> Iterator[Event]:
         """Perform the current action."""
         index, wanted = len(run.journal), run.current
         yield ActionStarted(index, wanted)
         at, began = self._clock(), self._timer()
         action = wanted
         try:
-            action, outcome = self._before(wanted)
+            action, outcome = self._before(hooks, wanted)
             if outcome is None:
                 outcome = self._perform(action)
-            outcome = self._after(action, outcome)
+            outcome = self._after(hooks, action, outcome)
         except HookError:
             raise
         except BrainError as error:
@@ -177,14 +185,14 @@ class Runtime:
         self._tell(run, wanted, action, outcome, at, self._timer() - began)
         yield ActionEnded(index, run.journal[index])
 
-    def _side_by_side(self, run: Run, executor: Executor) -> Iterator[Event]:
+    def _side_by_side(self, run: Run, hooks: Hooks, executor: Executor) -> Iterator[Event]:
         """Perform all waiting actions at once: hooks before in order, the work on threads, hooks after in order."""
         index, waiting, at = len(run.journal), run.waiting, self._clock()
         prepared: list[tuple[Ask | Act, Outcome | None]] = []
         for position, wanted in enumerate(waiting):
             yield ActionStarted(index + position, wanted)
             try:
-                prepared.append(self._before(wanted))
+                prepared.append(self._before(hooks, wanted))
             except HookError:
                 raise
             except BrainError as error:
@@ -195,7 +203,7 @@ class Runtime:
             assert outcome is not None  # one of the two has made it
             if not isinstance(outcome, BrainError):
                 try:
-                    outcome = self._after(action, outcome)
+                    outcome = self._after(hooks, action, outcome)
                 except HookError:
                     raise
                 except BrainError as error:
@@ -218,16 +226,16 @@ class Runtime:
         tell: Callable[..., None] = run.throw if isinstance(outcome, BrainError) else run.send
         tell(outcome, performed=performed, at=at, seconds=seconds)
 
-    def _before(self, action: Ask | Act) -> tuple[Ask | Act, Outcome | None]:
+    def _before(self, hooks: Hooks, action: Ask | Act) -> tuple[Ask | Act, Outcome | None]:
         """Ask the hooks; return the action to perform, or the outcome that makes performing it needless."""
         kind, answer = (Ask, Reply) if isinstance(action, Ask) else (Act, Observation)
-        for check in self.hooks.at("pre_llm_call" if kind is Ask else "pre_tool_call"):
+        for check in hooks.at("pre_llm_call" if kind is Ask else "pre_tool_call"):
             try:
                 said = self._ask_hook(check, action)
             except PolicyDenied as denial:
                 if denial.denied_action is None:
                     denial.denied_action = action
-                for tell in self.hooks.at("governance_denied"):
+                for tell in hooks.at("governance_denied"):
                     self._ask_hook(tell, action, denial)
                 raise
             if isinstance(said, answer):
@@ -238,13 +246,13 @@ class Runtime:
                 self._wrong(check, said, f"None, {kind.__name__} or {answer.__name__}")
         return action, None
 
-    def _after(self, action: Ask | Act, outcome: Outcome) -> Outcome:
+    def _after(self, hooks: Hooks, action: Ask | Act, outcome: Outcome) -> Outcome:
         """Let the hooks see the outcome, and change it."""
         if isinstance(outcome, Reply):
             point = "post_llm_call"
         else:
             point = "post_tool_call" if getattr(outcome, "ok", True) else "tool_call_error"
-        for look in self.hooks.at(point):
+        for look in hooks.at(point):
             said = self._ask_hook(look, action, outcome)
             if isinstance(said, type(outcome)):
                 outcome = said
@@ -286,6 +294,12 @@ class Runtime:
         from concurrent.futures import ThreadPoolExecutor
 
         return ThreadPoolExecutor(self.max_workers, thread_name_prefix="brain")
+
+
+def _noted(entries: Iterable[Entry]) -> Iterator[Event]:
+    for entry in entries:
+        if entry.outcome is None:
+            yield Noted(entry)
 
 
 def _as_reply(said: Any) -> Reply:
