@@ -18,6 +18,7 @@ from typing import Any
 __all__ = [
     "BrainError",
     "BudgetExceeded",
+    "CodeActionBudgetError",
     "ConfigurationError",
     "GraphError",
     "GraphExecutionError",
@@ -66,6 +67,15 @@ class GraphError(ConfigurationError):
 
 class GraphExecutionError(BrainError):
     """A run of a graph cannot go on: a condition raised, no edge fits, a budget has no hand-over."""
+
+
+class CodeActionBudgetError(GraphExecutionError):
+    """A program needs more tool calls than it may make, and no attempt is left."""
+
+    def __init__(self, message: str, *, max_tool_calls: int = 0, attempts: int = 0) -> None:
+        super().__init__(message)
+        self.max_tool_calls = max_tool_calls
+        self.attempts = attempts
 
 
 class PolicyError(BrainError, TypeError):

@@ -16,13 +16,32 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from brain.errors import BrainError
 from brain.messages import Message, Transcript
 from brain.types import Observation, Reply, ToolSpec
 
-__all__ = ["Act", "Action", "Ask", "Batch", "Finish", "Note", "Policy", "act", "ask", "delegate", "note", "together"]
+if TYPE_CHECKING:
+    from brain.sandbox.base import ProgramReport
+
+__all__ = [
+    "Act",
+    "Action",
+    "Ask",
+    "Batch",
+    "Execute",
+    "Finish",
+    "Note",
+    "Policy",
+    "Work",
+    "act",
+    "ask",
+    "delegate",
+    "execute",
+    "note",
+    "together",
+]
 
 T = TypeVar("T")
 
@@ -62,6 +81,19 @@ class Act:
 
 
 @dataclass(frozen=True, slots=True)
+class Execute:
+    """Run a program that a model wrote, in a sandbox, over the tools of the run. The outcome is a ``ProgramReport``."""
+
+    program: str
+    timeout: float = 120.0
+    """Seconds of wall time."""
+    max_tool_calls: int = 50
+    """Calls it may make, failed ones included."""
+    phase: str = ""
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """Say something for the record. Performs nothing; the outcome is ``None``, at once.
 
@@ -86,7 +118,7 @@ class Batch:
     another or all at once; the record is the same either way.
     """
 
-    actions: tuple[Ask | Act, ...]
+    actions: tuple[Work, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +132,10 @@ class Finish:
     """The reasoning that led to the answer, for the trace."""
 
 
-Action = Ask | Act | Note | Batch
+Work = Ask | Act | Execute
+"""What somebody has to perform."""
+
+Action = Ask | Act | Execute | Note | Batch
 """What a policy may yield."""
 
 Policy = Generator[Action, Any, T]
@@ -138,6 +173,14 @@ def act(tool: str, input: Any, *, thought: str = "", id: str = "", phase: str = 
     return observation
 
 
+def execute(
+    program: str, *, timeout: float = 120.0, max_tool_calls: int = 50, phase: str = ""
+) -> Policy[ProgramReport]:
+    """Run a program in a sandbox and return what came of it."""
+    report: ProgramReport = yield Execute(program, timeout, max_tool_calls, phase)
+    return report
+
+
 def note(
     kind: str, text: str = "", *, thought: str = "", phase: str = "", data: Mapping[str, Any] | None = None
 ) -> Policy[None]:
@@ -169,7 +212,7 @@ def delegate(agent: str, policy: Policy[T]) -> Policy[T]:
 def _under(agent: str, action: Action) -> Action:
     if isinstance(action, Batch):
         return Batch(tuple(replace(each, agent=_joined(agent, each.agent)) for each in action.actions))
-    if isinstance(action, Ask | Act | Note):
+    if isinstance(action, Ask | Act | Execute | Note):
         return replace(action, agent=_joined(agent, action.agent))
     return action  # not an action: the run says so
 
@@ -194,7 +237,7 @@ def together(*policies: Policy[T]) -> Policy[list[T]]:
             if action is not None:
                 waiting.append((place, action))
         while waiting:
-            wanted: list[Ask | Act] = []
+            wanted: list[Work] = []
             for _, action in waiting:
                 wanted += action.actions if isinstance(action, Batch) else (action,)
             outcomes: Sequence[Any] = yield Batch(tuple(wanted))
@@ -220,7 +263,7 @@ def together(*policies: Policy[T]) -> Policy[list[T]]:
 
 def _advance(
     policy: Policy[T], resume: Any, outcome: Any, results: list[Any], place: int
-) -> Generator[Action, Any, Ask | Act | Batch | None]:
+) -> Generator[Action, Any, Work | Batch | None]:
     """Advance one of several policies to its next action; pass its notes on; keep its result if it ended."""
     while True:
         try:
@@ -228,7 +271,7 @@ def _advance(
         except StopIteration as stop:
             results[place] = stop.value
             return None
-        if isinstance(action, Ask | Act | Batch):
+        if isinstance(action, Ask | Act | Execute | Batch):
             return action
         outcome = yield action  # a note, or a mistake that the run will name
         resume = policy.send

@@ -10,7 +10,7 @@ from brain.errors import BrainError
 from brain.messages import Message
 
 if TYPE_CHECKING:
-    from brain.runtime.journal import Journal
+    from brain.runtime.journal import ExecutionReport, Journal
 
 __all__ = [
     "LLMProvider",
@@ -180,6 +180,13 @@ class PatternResult:
     """The machine's last state: ``TERMINATED`` or ``INTERRUPTED``."""
     warnings: list[str] = field(default_factory=list)
     """What the answer stands in spite of: a limit that its last model call went over."""
+
+    @property
+    def report(self) -> ExecutionReport:
+        """What the run has done, counted."""
+        if self.journal is None:
+            raise BrainError("this result has no journal to count")
+        return self.journal.report()
 
     def raise_for_error(self) -> PatternResult:
         """Return this result if it is ok; raise its typed error otherwise."""

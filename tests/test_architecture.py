@@ -43,6 +43,8 @@ ALLOWED = {
     ("types", "runtime"): "PatternResult names the type of its journal, for type checkers only",
     ("graph", "patterns"): "PromptGraph.debate() and its kin, and PromptGraph.run(), import a pattern when called",
     ("patterns", "providers"): "the default provider is imported when a run needs it",
+    ("patterns", "sandbox"): "a prompt names tools as the executor does, in CodeAction",
+    ("policy", "sandbox"): "execute() names the type of its outcome, for type checkers only",
     ("runtime", "sandbox"): "an executor is imported when a run has a program to execute",
 }
 

@@ -11,6 +11,7 @@ from brain.patterns.react import ReActAgent
 
 if TYPE_CHECKING:
     from brain.patterns.autonomous import Autonomous
+    from brain.patterns.code_action import CodeAction
     from brain.patterns.debate import Debate
     from brain.patterns.deliberate import Deliberate
     from brain.patterns.native import Managed, React, Verify
@@ -23,6 +24,7 @@ __all__ = [
     "PEOATR",
     "Autonomous",
     "BasePattern",
+    "CodeAction",
     "Debate",
     "Deliberate",
     "GraphPattern",
@@ -37,6 +39,7 @@ __all__ = [
 
 _HOMES = {
     **dict.fromkeys(("Managed", "React", "Verify"), "native"),
+    "CodeAction": "code_action",
     **dict.fromkeys(("GraphPattern", "StagePattern"), "stages"),
     **{name: name.lower() for name in ("Autonomous", "Debate", "Deliberate", "PEOATR", "Pipeline", "Research")},
 }

@@ -36,6 +36,7 @@ class BasePattern(ABC):
         self.tools = Toolset(tools)
         self._provider = provider
         self._hooks: tuple[Hook, ...] = ()
+        self._sandbox: Any = None
 
     @property
     def name(self) -> str:
@@ -129,7 +130,9 @@ class BasePattern(ABC):
         if on_event is not None and not callable(on_event):
             raise WrongType(f"{where}: on_event must be callable, not {type(on_event).__name__}")
         max_workers = whole_number(where, "max_workers", options.get("max_workers", 1))
-        return Runtime(self._get_provider(), self._toolset(), [*self._hooks, *hooks], max_workers=max_workers), on_event
+        every = [*self._hooks, *hooks]
+        provider, tools = self._get_provider(), self._toolset()
+        return Runtime(provider, tools, every, sandbox=self._sandbox, max_workers=max_workers), on_event
 
     def _toolset(self) -> Toolset:
         """Return the tools of a run; a pattern made of parts has those of its parts."""

@@ -3,7 +3,7 @@
 from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
 from brain.runtime.governors import Limits
 from brain.runtime.hooks import Hook
-from brain.runtime.journal import Entry, Journal
+from brain.runtime.journal import Entry, ExecutionReport, Journal
 from brain.runtime.kernel import Runtime
 from brain.runtime.machine import TABLE, Egress, State, Symbol, diagram, move
 from brain.runtime.run import Run
@@ -15,6 +15,7 @@ __all__ = [
     "Egress",
     "Entry",
     "Event",
+    "ExecutionReport",
     "Hook",
     "Journal",
     "Limits",

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import brain.errors
 from brain.errors import BrainError
 from brain.messages import Transcript
-from brain.policy import Act, Ask, Note
+from brain.policy import Act, Ask, Execute, Note, Work
 from brain.types import Observation, Reply, ToolCall, Usage
 
 if TYPE_CHECKING:
@@ -118,6 +118,8 @@ def entry_to_dict(entry: Entry, index: int, written: dict[int, tuple[int, int]])
             "message": str(outcome),
             "fields": {key: encode(each) for key, each in vars(outcome).items() if key != "denied_action"},
         }
+    elif outcome is not None:
+        line["report"] = _set_fields(outcome)
     if entry.performed is not None:
         line["performed"] = _action(entry.performed, index, {})
     line["at"], line["seconds"] = round(entry.at, 6), round(entry.seconds, 6)
@@ -130,7 +132,7 @@ def entry_from_dict(line: dict[str, Any], transcripts: list[Transcript]) -> Entr
 
     action = _read_action(line, transcripts)
     transcripts.append(action.messages if isinstance(action, Ask) else Transcript())
-    outcome: Reply | Observation | BrainError | None = None
+    outcome: Any = None
     if "reply" in line:
         values = {key: decode(each) for key, each in line["reply"].items()}
         values["tool_calls"] = tuple(ToolCall(**call) for call in values.get("tool_calls", ()))
@@ -139,6 +141,10 @@ def entry_from_dict(line: dict[str, Any], transcripts: list[Transcript]) -> Entr
         outcome = Reply(**values)
     elif "observation" in line:
         outcome = Observation(**{key: decode(each) for key, each in line["observation"].items()})
+    elif "report" in line:
+        from brain.sandbox.base import ProgramReport
+
+        outcome = ProgramReport(**{"ok": False, **{key: decode(each) for key, each in line["report"].items()}})
     elif "error" in line:
         outcome = _read_error(line["error"])
     performed = _read_action(line["performed"], []) if "performed" in line else None
@@ -153,7 +159,7 @@ def _set_fields(value: Any) -> dict[str, Any]:
     return {name: encode(now) for name, (now, default) in pairs.items() if now is not default and now != default}
 
 
-def _action(action: Ask | Act | Note, index: int, written: dict[int, tuple[int, int]]) -> dict[str, Any]:
+def _action(action: Work | Note, index: int, written: dict[int, tuple[int, int]]) -> dict[str, Any]:
     kind = type(action).__name__.lower()
     if not isinstance(action, Ask):
         return {kind: _set_fields(action)}
@@ -179,9 +185,11 @@ def _action(action: Ask | Act | Note, index: int, written: dict[int, tuple[int, 
     return {kind: said}
 
 
-def _read_action(line: dict[str, Any], transcripts: list[Transcript]) -> Ask | Act | Note:
+def _read_action(line: dict[str, Any], transcripts: list[Transcript]) -> Work | Note:
     if "act" in line:
         return Act(**{"input": None, **{key: decode(each) for key, each in line["act"].items()}})
+    if "execute" in line:
+        return Execute(**{key: decode(each) for key, each in line["execute"].items()})
     if "note" in line:
         return Note(**{key: decode(each) for key, each in line["note"].items()})
     said = line["ask"]

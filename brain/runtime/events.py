@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from brain.policy import Act, Ask
+from brain.policy import Work
 from brain.runtime.journal import Entry
 from brain.types import PatternResult, Step
 
@@ -29,16 +29,16 @@ class RunStarted:
 class ActionStarted:
     """The model is about to be asked, or a tool about to be called."""
 
-    id: int
-    """Shared with the ``ActionEnded`` that follows."""
-    action: Ask | Act
+    id: int | str
+    """Shared with the ``ActionEnded`` that follows; ``"3.1"`` is the first call that the program of action 3 made."""
+    action: Work
 
 
 @dataclass(frozen=True, slots=True)
 class ActionEnded:
     """An action has come to its outcome, which is in the journal now."""
 
-    id: int
+    id: int | str
     entry: Entry
 
 

@@ -15,16 +15,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import TYPE_CHECKING, Any, overload
 
 from brain._version import __version__
 from brain.errors import BrainError, ConfigurationError
 from brain.messages import Transcript, canonical
-from brain.policy import Act, Ask, Note
+from brain.policy import Act, Ask, Execute, Note, Work
 from brain.runtime import codec
-from brain.types import Observation, Reply
+from brain.types import Observation, Reply, Usage
 
-__all__ = ["Entry", "Journal", "digest_of"]
+if TYPE_CHECKING:
+    from brain.sandbox.base import ProgramReport
+
+    Outcome = Reply | Observation | ProgramReport | BrainError
+
+__all__ = ["Entry", "ExecutionReport", "Journal", "digest_of"]
 
 FORMAT = 1
 """Version of the JSON lines; a reader refuses a newer one."""
@@ -34,18 +39,32 @@ FORMAT = 1
 class Entry:
     """One action of a run and what came of it."""
 
-    action: Ask | Act | Note
+    action: Work | Note
     """What the policy wanted."""
-    outcome: Reply | Observation | BrainError | None
-    """What came of it: a reply, an observation, an error, or ``None`` for a note."""
+    outcome: Outcome | None
+    """What came of it: a reply, an observation, a program's report, an error, or ``None`` for a note."""
     digest: str
     """Stands for the action in comparisons: equal digests, equal actions."""
-    performed: Ask | Act | None = None
+    performed: Work | None = None
     """What was done instead, where a hook replaced the action."""
     at: float = 0.0
     """When it began, in seconds since the epoch."""
     seconds: float = 0.0
     """How long it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExecutionReport:
+    """What a run has done, counted."""
+
+    model_calls: int = 0
+    """Replies and failures together."""
+    tool_calls: int = 0
+    """Calls of tools, those of programs included."""
+    programs: int = 0
+    """Programs that were run."""
+    usage: Usage | None = None
+    """Tokens of all model calls; ``None`` when no provider told."""
 
 
 @dataclass(slots=True)
@@ -70,6 +89,19 @@ class Journal(Sequence[Entry]):
 
     def __iter__(self) -> Iterator[Entry]:
         return iter(self.entries)
+
+    def report(self) -> ExecutionReport:
+        """Count what the run has done."""
+        models = [entry for entry in self.entries if isinstance(entry.action, Ask)]
+        programs = [entry.outcome for entry in self.entries if isinstance(entry.action, Execute)]
+        ran = [each for each in programs if each is not None and not isinstance(each, BrainError)]
+        calls = sum(isinstance(entry.action, Act) for entry in self.entries)
+        usage: Usage | None = None
+        for entry in models:
+            used = getattr(entry.outcome, "usage", None)
+            usage = used if usage is None else usage if used is None else usage + used
+        within = sum(getattr(each, "tool_calls", 0) for each in ran)
+        return ExecutionReport(len(models), calls + within, len(ran), usage)
 
     def until(self, count: int) -> Journal:
         """Return the journal as it was when it had ``count`` entries."""
@@ -117,7 +149,7 @@ class Journal(Sequence[Entry]):
         return journal
 
 
-def digest_of(action: Ask | Act | Note) -> str:
+def digest_of(action: Work | Note) -> str:
     """Return what stands for an action in the journal."""
     from hashlib import blake2b
 
@@ -131,12 +163,15 @@ def digest_of(action: Ask | Act | Note) -> str:
         text = "" if given else f"\0{action.input}"
         said = f"act\0{action.phase}\0{action.agent}\0{action.id}\0{action.tool}{text}"
         told = blake2b(given + said.encode("utf-8", "surrogatepass"), digest_size=12)
+    elif isinstance(action, Execute):
+        limits = [action.timeout, action.max_tool_calls]
+        told = blake2b(canonical(["execute", action.program, limits, action.phase, action.agent]), digest_size=12)
     else:
         told = blake2b(canonical([action.kind, action.text, action.phase, action.agent]), digest_size=12)
     return told.hexdigest()
 
 
-def described(action: Ask | Act | Note) -> str:
+def described(action: Work | Note) -> str:
     """Say an action in one line, for people."""
     where = "".join(f" ({each})" for each in (action.phase, action.agent) if each)
     if isinstance(action, Ask):
@@ -144,6 +179,8 @@ def described(action: Ask | Act | Note) -> str:
         return f"ask{where} with {len(action.messages)} messages, the last {short(last)}"
     if isinstance(action, Act):
         return f"act{where} {action.tool}({short(str(action.input))})"
+    if isinstance(action, Execute):
+        return f"execute{where} {short(action.program)}"
     return f"note{where} {action.kind}: {short(action.text)}"
 
 

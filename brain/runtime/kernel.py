@@ -18,17 +18,22 @@ import warnings
 from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import BrainError, HookError, Interrupt, Interrupted, PolicyDenied, ProviderError
-from brain.policy import Act, Ask, Policy
+from brain.errors import BrainError, HookError, Interrupt, Interrupted
+from brain.policy import Act, Policy, Work
+from brain.runtime.chokepoints import Chokepoints
 from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
-from brain.runtime.hooks import Hook, Hooks, named
+from brain.runtime.hooks import Hook, Hooks
 from brain.runtime.journal import Entry, described
-from brain.runtime.run import Outcome, Run
+from brain.runtime.perform import Performer
+from brain.runtime.run import Run
 from brain.tools import Toolset
-from brain.types import LLMProvider, Observation, PatternResult, Reply, ToolCall, Usage
+from brain.types import LLMProvider, Observation, PatternResult
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from brain.runtime.journal import Outcome
+    from brain.sandbox.base import Sandbox
 
 __all__ = ["Runtime"]
 
@@ -40,6 +45,8 @@ class Runtime:
         provider: the model to ask.
         tools: the tools to call.
         hooks: what watches and governs, outermost first.
+        sandbox: runs the programs that policies execute; by default the first executor here that gives every
+            guarantee, looked for when the first program comes.
         max_workers: how many actions of a batch may be under way at once; 1 performs them in order.
         clock: wall-clock time in seconds since the epoch, for the record.
         timer: monotonic time in seconds, for durations.
@@ -51,18 +58,16 @@ class Runtime:
         tools: Toolset | None = None,
         hooks: Iterable[Hook] = (),
         *,
+        sandbox: Sandbox | None = None,
         max_workers: int = 1,
         clock: Callable[[], float] = time.time,
         timer: Callable[[], float] = time.perf_counter,
     ) -> None:
-        self.provider = provider
-        self.tools = Toolset() if tools is None else tools
         self.hooks = Hooks(hooks)
         self.max_workers = max_workers
+        self._performer = Performer(provider, Toolset() if tools is None else tools, sandbox, timer)
         self._clock = clock
         self._timer = timer
-        self._asked_with_schema = bool(getattr(provider, "accepts_schema", False))
-        self._asked_with_transcript = bool(getattr(provider, "accepts_transcript", False))
 
     def run(
         self,
@@ -102,15 +107,18 @@ class Runtime:
     ) -> Iterator[Event]:
         """Execute a policy, yielding each event as it happens; the last one is ``RunEnded``."""
         began = self._timer()
-        run, done, hooks = Run(policy, pattern=pattern, task=task), list(journal), self.hooks
+        run, done = Run(policy, pattern=pattern, task=task), list(journal)
+        gate: Chokepoints | None = None
         executor: Executor | None = None
         try:
             try:
                 run.start()
                 for entry in done:
                     run.replay(entry)
-                hooks = self._hooks_of(done)
-                self._open(run, hooks)
+                gate = Chokepoints(self.hooks, done)
+                refused = gate.open(pattern, task)
+                if refused is not None and not run.done:
+                    run.fail(refused)
                 yield RunStarted(pattern, task, len(done))
                 seen, told = len(done), len(run.fold.completed)
                 yield from _noted(run.journal.entries[seen:])
@@ -118,9 +126,9 @@ class Runtime:
                     seen = len(run.journal)
                     if self.max_workers > 1 and len(run.waiting) > 1:
                         executor = executor or self._executor()
-                        yield from self._side_by_side(run, hooks, executor)
+                        yield from self._side_by_side(run, gate, executor)
                     else:
-                        yield from self._one(run, hooks)
+                        yield from self._one(run, gate)
                     yield from _noted(run.journal.entries[seen:])
                     for step in run.fold.completed[told:]:
                         yield StepEnded(step)
@@ -131,7 +139,9 @@ class Runtime:
             except HookError as error:
                 run.fail(error)
             result = run.result(seconds=self._timer() - began)
-            self._close(run, hooks, result)
+            failed = None if gate is None else gate.close(result)
+            if failed is not None:
+                result.ok, result.error, result.exception = False, run.sentence(failed), failed
             yield RunEnded(result)
         except GeneratorExit:
             raise
@@ -144,151 +154,70 @@ class Runtime:
             if executor is not None:
                 executor.shutdown(wait=False, cancel_futures=True)
 
-    def _hooks_of(self, done: list[Entry]) -> Hooks:
-        try:
-            return self.hooks.for_run(done)
-        except BrainError:
-            raise
-        except Exception as error:
-            raise HookError(f"for_run of a hook raised {type(error).__name__}: {error}") from error
-
-    def _open(self, run: Run, hooks: Hooks) -> None:
-        for tell in hooks.at("pre_execution"):
-            try:
-                self._ask_hook(tell, run.journal.pattern, run.journal.task)
-            except BrainError as error:
-                if not run.done:
-                    run.fail(error)
-
-    def _close(self, run: Run, hooks: Hooks, result: PatternResult) -> None:
-        for tell in hooks.at("post_execution"):
-            try:
-                self._ask_hook(tell, result)
-            except BrainError as error:
-                result.ok, result.error, result.exception = False, run.sentence(error), error
-
-    def _one(self, run: Run, hooks: Hooks) -> Iterator[Event]:
+    def _one(self, run: Run, gate: Chokepoints) -> Iterator[Event]:
         """Perform the current action."""
         index, wanted = len(run.journal), run.current
         yield ActionStarted(index, wanted)
         at, began = self._clock(), self._timer()
+        calls: list[Entry] = []
         action = wanted
         try:
-            action, outcome = self._before(hooks, wanted)
+            action, outcome = gate.before(wanted)
             if outcome is None:
-                outcome = self._perform(action)
-            outcome = self._after(hooks, action, outcome)
+                outcome = self._performer.perform(action, gate, _into(calls))
+            outcome = gate.after(action, outcome)
         except HookError:
             raise
         except BrainError as error:
             outcome = error
+        yield from _made_by_a_program(index, calls)
         self._tell(run, wanted, action, outcome, at, self._timer() - began)
         yield ActionEnded(index, run.journal[index])
 
-    def _side_by_side(self, run: Run, hooks: Hooks, executor: Executor) -> Iterator[Event]:
+    def _side_by_side(self, run: Run, gate: Chokepoints, executor: Executor) -> Iterator[Event]:
         """Perform all waiting actions at once: hooks before in order, the work on threads, hooks after in order."""
         index, waiting, at = len(run.journal), run.waiting, self._clock()
-        prepared: list[tuple[Ask | Act, Outcome | None]] = []
+        prepared: list[tuple[Work, Outcome | None]] = []
         for position, wanted in enumerate(waiting):
             yield ActionStarted(index + position, wanted)
             try:
-                prepared.append(self._before(hooks, wanted))
+                prepared.append(gate.before(wanted))
             except HookError:
                 raise
             except BrainError as error:
                 prepared.append((wanted, error))
-        futures = [executor.submit(self._timed, action) if outcome is None else None for action, outcome in prepared]
+        futures = [
+            executor.submit(self._timed, action, gate) if outcome is None else None for action, outcome in prepared
+        ]
         for position, (wanted, (action, ready), future) in enumerate(zip(waiting, prepared, futures, strict=True)):
-            outcome, seconds = (ready, 0.0) if future is None else future.result()
+            outcome, seconds, calls = (ready, 0.0, []) if future is None else future.result()
             assert outcome is not None  # one of the two has made it
             if not isinstance(outcome, BrainError):
                 try:
-                    outcome = self._after(hooks, action, outcome)
+                    outcome = gate.after(action, outcome)
                 except HookError:
                     raise
                 except BrainError as error:
                     outcome = error
+            yield from _made_by_a_program(index + position, calls)
             self._tell(run, wanted, action, outcome, at, seconds)
             yield ActionEnded(index + position, run.journal[index + position])
 
-    def _timed(self, action: Ask | Act) -> tuple[Outcome, float]:
+    def _timed(self, action: Work, gate: Chokepoints) -> tuple[Outcome, float, list[Entry]]:
         began = self._timer()
+        calls: list[Entry] = []
         try:
-            outcome: Outcome = self._perform(action)
+            outcome = self._performer.perform(action, gate, _into(calls))
+        except HookError:
+            raise
         except BrainError as error:
             outcome = error
-        return outcome, self._timer() - began
+        return outcome, self._timer() - began, calls
 
-    def _tell(
-        self, run: Run, wanted: Ask | Act, action: Ask | Act, outcome: Outcome, at: float, seconds: float
-    ) -> None:
+    def _tell(self, run: Run, wanted: Work, action: Work, outcome: Outcome, at: float, seconds: float) -> None:
         performed = None if action is wanted else action
         tell: Callable[..., None] = run.throw if isinstance(outcome, BrainError) else run.send
         tell(outcome, performed=performed, at=at, seconds=seconds)
-
-    def _before(self, hooks: Hooks, action: Ask | Act) -> tuple[Ask | Act, Outcome | None]:
-        """Ask the hooks; return the action to perform, or the outcome that makes performing it needless."""
-        kind, answer = (Ask, Reply) if isinstance(action, Ask) else (Act, Observation)
-        for check in hooks.at("pre_llm_call" if kind is Ask else "pre_tool_call"):
-            try:
-                said = self._ask_hook(check, action)
-            except PolicyDenied as denial:
-                if denial.denied_action is None:
-                    denial.denied_action = action
-                for tell in hooks.at("governance_denied"):
-                    self._ask_hook(tell, action, denial)
-                raise
-            if isinstance(said, answer):
-                return action, said
-            if isinstance(said, kind):
-                action = said
-            elif said is not None:
-                self._wrong(check, said, f"None, {kind.__name__} or {answer.__name__}")
-        return action, None
-
-    def _after(self, hooks: Hooks, action: Ask | Act, outcome: Outcome) -> Outcome:
-        """Let the hooks see the outcome, and change it."""
-        if isinstance(outcome, Reply):
-            point = "post_llm_call"
-        else:
-            point = "post_tool_call" if getattr(outcome, "ok", True) else "tool_call_error"
-        for look in hooks.at(point):
-            said = self._ask_hook(look, action, outcome)
-            if isinstance(said, type(outcome)):
-                outcome = said
-            elif said is not None:
-                self._wrong(look, said, f"None or {type(outcome).__name__}")
-        return outcome
-
-    def _ask_hook(self, method: Callable[..., Any], *arguments: Any) -> Any:
-        try:
-            return method(*arguments)
-        except BrainError:
-            raise
-        except Exception as error:
-            raise HookError(f"hook {named(method)} raised {type(error).__name__}: {error}") from error
-
-    def _wrong(self, method: Callable[..., Any], said: Any, expected: str) -> None:
-        problem = TypeError(f"{named(method)} returned {type(said).__name__}; expected {expected}")
-        raise HookError(f"hook {problem}") from problem
-
-    def _perform(self, action: Ask | Act) -> Reply | Observation:
-        if isinstance(action, Ask):
-            return self._generate(action)
-        if action.id and isinstance(action.input, str):
-            return self.tools.call_raw(action.tool, action.input)
-        return self.tools.call(action.tool, action.input)
-
-    def _generate(self, action: Ask) -> Reply:
-        messages: Any = action.messages if self._asked_with_transcript else action.messages.to_list()
-        extra = {"schema": action.schema} if action.schema is not None and self._asked_with_schema else {}
-        try:
-            said = self.provider.generate(messages, tools=list(action.tools), tool_choice=action.tool_choice, **extra)
-        except BrainError:
-            raise
-        except Exception as error:
-            raise ProviderError(f"{type(error).__name__}: {error}") from error
-        return said if type(said) is Reply and type(said.text) is str else _as_reply(said)
 
     def _executor(self) -> Executor:
         from concurrent.futures import ThreadPoolExecutor
@@ -302,26 +231,14 @@ def _noted(entries: Iterable[Entry]) -> Iterator[Event]:
             yield Noted(entry)
 
 
-def _as_reply(said: Any) -> Reply:
-    """Read what a provider returned: anything with a ``text``, or the text itself."""
-    text = said if isinstance(said, str) else getattr(said, "text", _MISSING)
-    if text is None:
-        text = ""
-    if not isinstance(text, str):
-        raise ProviderError(
-            f"the provider returned {type(said).__name__}; expected a Reply or an object whose text is a str",
-            kind="malformed",
-        )
-    usage, calls = getattr(said, "usage", None), getattr(said, "tool_calls", None) or ()
-    reason = getattr(said, "finish_reason", None)
-    return Reply(
-        text,
-        tuple(call for call in calls if isinstance(call, ToolCall)),
-        usage if isinstance(usage, Usage) else None,
-        reason if isinstance(reason, str) else None,
-        str(getattr(said, "reasoning", "") or ""),
-        str(getattr(said, "model", "") or ""),
-    )
+def _into(calls: list[Entry]) -> Callable[[Act, Observation, float], None]:
+    """Return what keeps the calls of a program, so that they can be told as events."""
+    return lambda call, seen, seconds: calls.append(Entry(call, seen, "", seconds=seconds))
 
 
-_MISSING = object()
+def _made_by_a_program(index: int, calls: list[Entry]) -> Iterator[Event]:
+    """Tell the calls of a program, once it has run; they are part of its action, and no entries of the journal."""
+    for number, entry in enumerate(calls, 1):
+        if isinstance(entry.action, Act):
+            yield ActionStarted(f"{index}.{number}", entry.action)
+            yield ActionEnded(f"{index}.{number}", entry)

@@ -22,7 +22,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import GeneratorType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from brain.errors import (
     BrainError,
@@ -32,7 +32,7 @@ from brain.errors import (
     ReplayMismatch,
     TransitionError,
 )
-from brain.policy import Act, Ask, Batch, Finish, Note, Policy
+from brain.policy import Act, Ask, Batch, Execute, Finish, Note, Policy, Work
 from brain.runtime.journal import Entry, Journal, described, digest_of
 from brain.runtime.machine import Egress, State, Symbol, move
 from brain.runtime.steps import Fold
@@ -40,7 +40,10 @@ from brain.types import Observation, PatternResult, Reply
 
 __all__ = ["Run"]
 
-Outcome = Reply | Observation | BrainError
+if TYPE_CHECKING:
+    from brain.sandbox.base import ProgramReport
+
+    Outcome = Reply | Observation | ProgramReport | BrainError
 
 
 class Run:
@@ -58,7 +61,7 @@ class Run:
         self.fold = Fold()
         self.state = State.IDLE
         self.egress: Egress | None = None
-        self.pending: Ask | Act | Batch | Finish | None = None
+        self.pending: Work | Batch | Finish | None = None
         """What the policy wants; a ``Finish`` when it has ended, ``None`` before the start."""
         self.error: BrainError | None = None
         """The error that ended the run, if one did."""
@@ -71,17 +74,17 @@ class Run:
         return self.state is State.TERMINATED
 
     @property
-    def current(self) -> Ask | Act:
+    def current(self) -> Work:
         """The next action that waits for its outcome."""
         action = self.pending
         if isinstance(action, Batch):
             return action.actions[len(self._answers)]
-        if isinstance(action, Ask | Act):
+        if isinstance(action, Ask | Act | Execute):
             return action
         raise TransitionError("the run waits for nothing: " + ("it has ended" if self.done else "start() it first"))
 
     @property
-    def waiting(self) -> tuple[Ask | Act, ...]:
+    def waiting(self) -> tuple[Work, ...]:
         """All actions that wait for their outcome; several when the policy wants a batch."""
         if isinstance(self.pending, Batch):
             return self.pending.actions[len(self._answers) :]
@@ -94,14 +97,17 @@ class Run:
         self._resume(self.policy.send, None)
 
     def send(
-        self, outcome: Reply | Observation, *, performed: Ask | Act | None = None, at: float = 0.0, seconds: float = 0.0
+        self,
+        outcome: Reply | Observation | ProgramReport,
+        *,
+        performed: Work | None = None,
+        at: float = 0.0,
+        seconds: float = 0.0,
     ) -> None:
         """Tell the run what came of its current action."""
         self._record(Entry(self.current, outcome, self._current_digest(), performed, at, seconds))
 
-    def throw(
-        self, error: BrainError, *, performed: Ask | Act | None = None, at: float = 0.0, seconds: float = 0.0
-    ) -> None:
+    def throw(self, error: BrainError, *, performed: Work | None = None, at: float = 0.0, seconds: float = 0.0) -> None:
         """Tell the run that its current action failed; the policy sees the error at its ``yield from``."""
         self._record(Entry(self.current, error, self._current_digest(), performed, at, seconds))
 
@@ -110,7 +116,7 @@ class Run:
         if isinstance(entry.action, Note):
             return  # the policy notes it again by itself
         if self.done or entry.digest != self._current_digest():
-            asked = described(self.pending) if isinstance(self.pending, Ask | Act) else "the end of the run"
+            asked = described(self.pending) if isinstance(self.pending, Ask | Act | Execute) else "the end of the run"
             if not self.done:
                 asked = described(self.current)
             recorded, index = described(entry.action), len(self.journal)
@@ -228,7 +234,7 @@ class Run:
             action = action.actions[0]
         if isinstance(action, Ask):
             return Symbol.ASK
-        if isinstance(action, Act):
+        if isinstance(action, Act | Execute):
             return Symbol.ACT
         if isinstance(action, GeneratorType):
             raise PolicyError(f"{self._name()} yielded the generator {action.__name__}(): `yield from` it instead")

@@ -7,7 +7,7 @@ reply in between is a step of its own. Each entry is looked at once, as it is ma
 from __future__ import annotations
 
 from brain.errors import BrainError
-from brain.policy import Act, Ask, Note
+from brain.policy import Act, Ask, Execute, Note
 from brain.runtime.journal import Entry
 from brain.types import Observation, Reply, Step, Usage
 
@@ -39,6 +39,10 @@ class Fold:
                 self._reply(action, outcome, entry.seconds)
         elif isinstance(action, Act):
             self._acted(action, outcome, entry.seconds)
+        elif isinstance(action, Execute):
+            said = str(outcome) if isinstance(outcome, BrainError) else getattr(outcome, "error", None)
+            shown = Observation(said or str(getattr(outcome, "output", "")))
+            self._acted(Act("program", action.program, phase=action.phase, agent=action.agent), shown, entry.seconds)
         else:
             self._noted(action)
 
@@ -60,7 +64,7 @@ class Fold:
         step.usage, step.seconds = reply.usage, seconds
         self._add(step)
 
-    def _acted(self, action: Act, outcome: Reply | Observation | BrainError | None, seconds: float) -> None:
+    def _acted(self, action: Act, outcome: object, seconds: float) -> None:
         step = self._open.pop(action.agent, None)
         if step is None:
             step = Step(len(self.steps), phase=action.phase, agent=action.agent)
