@@ -23,8 +23,6 @@ _DEPTH = 100
 """Values nested deeper than this fit no type but ``Any``: Python's own stack has room for some 1,000 frames."""
 _MOST_PROBLEMS = 1_000
 """Problems after which no more are looked for: nobody reads so many."""
-_MOST_VALUES = 1_000_000
-"""Values looked at in one fit, all attempts at unions included: a megabyte of JSON has fewer."""
 
 _EXACT, _STRICT, _LOSSLESS = range(3)  # how freely values are converted: not at all, as JSON needs it, losslessly
 
@@ -44,33 +42,34 @@ def fit(kind: Any, value: Any, *, path: str = "", strict: bool = False) -> Any:
     Raises:
         Misfit: it does not fit; every place is listed, up to a thousand.
     """
-    fitter = _Fitter(_STRICT if strict else _LOSSLESS, _MOST_PROBLEMS, [_MOST_VALUES])
+    fitter = _Fitter(_STRICT if strict else _LOSSLESS, _MOST_PROBLEMS, {})
     try:
         fitted = fitter.fit(kind, value, path, 0)
     except _Stop:
-        fitted = None
+        pass
     except RecursionError:
         fitter.problems.append(Problem(path, "a value that is less deeply nested", shown(value)))
-    if fitter.problems:
-        raise Misfit(fitter.problems)
-    return fitted
+    else:
+        if not fitter.problems:
+            return fitted
+    raise Misfit(fitter.problems)
 
 
 class _Stop(Exception):
     """So many problems are known that no more are looked for."""
 
 
-class _Spent(_Stop):
-    """The whole fit has looked at too many values."""
-
-
 class _Fitter:
-    """One fit, or one attempt at a part of it: how freely it converts, and the problems it has met."""
+    """One fit, or one attempt at a part of it: how freely it converts, and the problems it has met.
 
-    def __init__(self, freedom: int, most: int, left: list[int]) -> None:
+    Attempts share what they found out of unions: the same part of a value is never tried twice, or
+    the time for unions within unions would double with each level.
+    """
+
+    def __init__(self, freedom: int, most: int, known: dict[tuple[int, int, int], tuple[Any, ...]]) -> None:
         self.freedom = freedom
         self.most = most
-        self.left = left
+        self.known = known
         self.problems: list[Problem] = []
 
     def problem(self, path: str, expected: str, value: Any, came: str = "") -> None:
@@ -79,10 +78,6 @@ class _Fitter:
             raise _Stop
 
     def fit(self, kind: Any, value: Any, path: str, depth: int) -> Any:
-        self.left[0] -= 1
-        if self.left[0] < 0:
-            self.problems.append(Problem(path, f"at most {_MOST_VALUES:,} values in all", "more"))
-            raise _Spent
         if isinstance(kind, type) and kind in _SCALARS:
             return _SCALARS[kind](self, value, path)
         kind = bare(kind)
@@ -191,17 +186,29 @@ class _Fitter:
     def union(self, kind: Any, arguments: tuple[Any, ...], value: Any, path: str, depth: int) -> Any:
         """Fit the first type that takes the value as it is; else the first that takes it converted."""
         for freedom in range(self.freedom + 1):
-            for each in arguments:
-                try:
-                    return _Fitter(freedom, 1, self.left).fit(each, value, path, depth + 1)
-                except _Spent:
-                    raise
-                except _Stop:
-                    continue
+            place = (id(kind), id(value), freedom)
+            _, _, found = self.known.get(place, (kind, value, None))
+            if found is None:
+                found = self.attempted(arguments, value, freedom, path, depth)
+                if isinstance(value, Mapping | list):
+                    self.known[place] = (kind, value, found)  # kept alive, so that the identities stay theirs
+            if found:
+                return found[0]
+        if self.most == 1:  # an attempt itself: nobody reads why it failed
+            raise _Stop
         records = [each for each in arguments if isinstance(value, Mapping) and record_of(bare(each)) is not None]
         if len(records) == 1:  # the problems inside say more than the name of the union
             return self.fit(records[0], value, path, depth + 1)
         return self.problem(path, type_name(kind), value)
+
+    def attempted(self, kinds: Iterable[Any], value: Any, freedom: int, path: str, depth: int) -> tuple[Any, ...]:
+        """Return the value as the first of the types that takes it, in a tuple; an empty one if none does."""
+        for each in kinds:
+            try:
+                return (_Fitter(freedom, 1, self.known).fit(each, value, path, depth + 1),)
+            except _Stop:
+                continue
+        return ()
 
     def decoded(self, value: Any, opening: str) -> Any:
         """Decode a container that came as JSON text."""
@@ -245,7 +252,7 @@ class _Fitter:
             return self.problem(path, "an object", value)
         if len(arguments) != 2:
             return dict(value)
-        keys = _Fitter(_LOSSLESS, self.most, self.left)  # JSON has no keys but texts
+        keys = _Fitter(_LOSSLESS, self.most, self.known)  # JSON has no keys but texts
         keys.problems = self.problems
         fitted = {}
         for key, each in value.items():

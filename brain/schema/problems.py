@@ -36,7 +36,8 @@ class Problem:
     came: str
 
     def __str__(self) -> str:
-        where = f"{shortened(self.path)}: " if self.path else ""
+        path = self.path if len(self.path) <= _MOST_SHOWN else f"…{self.path[1 - _MOST_SHOWN :]}"
+        where = f"{path}: " if path else ""
         return f"{where}expected {self.expected}, got {self.came}"
 
 
@@ -108,6 +109,8 @@ def _name(kind: Any, depth: int) -> str:
         return "text (str)"
     if base is bytes:
         return "base64 text (bytes)"
+    if base.__module__ == "datetime":
+        return f"a {base.__name__} as ISO 8601 has it"
     if issubclass(base, typing.cast(type, Iterable)):
         return f"a list of {_name(arguments[0], depth + 1)}" if arguments else "a list"
     return base.__name__

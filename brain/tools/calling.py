@@ -7,129 +7,204 @@ published page. In native calls it is given a mapping of arguments, and failures
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from brain.schema import Misfit, fit, type_name
 from brain.tools.execution import execute
+from brain.tools.render import shortened
 from brain.tools.tool import Parameter, Tool
 from brain.types import Observation
 
 __all__ = ["call_raw", "call_with", "call_with_text"]
 
+_MOST_TOLD = 10
+"""Problems told in one message; a model that is told of more mends none."""
+_MOST_CHARS = 4_000
+"""Characters of one message on bad arguments: names are the model's own, and may be of any length."""
+_MOST_ECHOED = 80
+"""Characters that a message repeats of what the model wrote."""
+
+_Failure = Callable[[Tool, Exception], str]
+
 
 def call_with_text(tool: Tool, text: str) -> Observation:
     """Call a tool as the text protocol does: with what stands after ``Action Input``."""
     plan = tool.plan
-    parameters = plan.parameters
+    if plan.verbatim:
+        return execute(tool, (text,), {}, _text_failure)
     if plan.opaque:
-        return execute(tool, lambda: tool.call(text), _text_failure)
-    if not parameters:
-        return execute(tool, tool.call, _text_failure)
-    if len(parameters) == 1:
-        only = parameters[0]
-        if only.kind is None or only.kind is str or only.kind is Any:
-            return execute(tool, _bound(tool, {only.name: text}), _text_failure)
-        return _checked(tool, {only.name: _decoded(text)}, _text_failure)
-    value = _decoded(text)
-    if isinstance(value, Mapping):
+        value = _decoded(text)
+        if isinstance(value, dict):
+            return execute(tool, (), value, _text_failure)
+        return execute(tool, (text,), {}, _text_failure)
+    if not plan.parameters and not plan.more:
+        return execute(tool, (), {}, _text_failure)
+    main, value = plan.main, _decoded(text)
+    if len(plan.parameters) == 1 and main is not None:
+        return _call_with_one(tool, main, text, value)
+    if _is_object(value):
         return _checked(tool, value, _text_failure)
-    required = [each for each in parameters if each.required]
-    if len(required) == 1:
-        given = text if required[0].kind in (None, str, Any) else value
-        return _checked(tool, {required[0].name: given}, _text_failure)
-    return _misfit(tool, f"expected a JSON object of its arguments, got {text[:80]!r}")
+    if not text.strip():
+        return _checked(tool, {}, _text_failure)
+    if main is not None:
+        return _call_with_one(tool, main, text, value)
+    return _misfit(tool, [f"expected a JSON object of its arguments, got {_echo(text)}"])
+
+
+def _call_with_one(tool: Tool, main: Parameter, text: str, value: Any) -> Observation:
+    """Call with a text for one parameter: as it is, as the JSON in it, or as the JSON object around it."""
+    if main.takes_text:
+        return _checked(tool, {main.name: text}, _text_failure)
+    if not text.strip() and not main.required:
+        return _checked(tool, {}, _text_failure)
+    ways = [{main.name: text.strip()}, {main.name: value}]
+    if _is_object(value) and value.keys() <= {each.name for each in tool.plan.parameters}:
+        ways.append(value)
+    problems: list[str] = []
+    for way in ways:
+        arguments, problems = _fitted(tool, way)
+        if not problems:
+            return _execute(tool, arguments, _text_failure)
+    return _misfit(tool, problems)
 
 
 def call_with(tool: Tool, arguments: Any) -> Observation:
     """Call a tool with a mapping of arguments, as a native call does."""
-    if tool.plan.opaque:
-        given = arguments
-        if isinstance(arguments, Mapping) and set(arguments) == {"input"}:
-            given = arguments["input"]
-        return execute(tool, lambda: tool.call(given), _native_failure)
     if arguments is None:
         arguments = {}
     if not isinstance(arguments, Mapping):
-        return call_raw(tool, json.dumps(arguments, default=str))
+        return _call_with_other(tool, arguments, "")
+    if tool.plan.opaque:
+        return execute(tool, (), {str(name): value for name, value in arguments.items()}, _native_failure)
     return _checked(tool, arguments, _native_failure)
 
 
 def call_raw(tool: Tool, raw: str) -> Observation:
     """Call a tool with the text of its arguments, where a model did not send a JSON object."""
-    text = raw.strip()
-    parameters = tool.plan.parameters
+    text = _unfenced(raw)
     if text in ("", "null"):
         return call_with(tool, {})
     try:
-        value = json.loads(text, strict=False)
+        value = _loads(text)
     except (ValueError, RecursionError) as error:
-        wants = parameters[0].kind if len(parameters) == 1 else int
-        if (wants in (None, str, Any) or tool.plan.opaque) and text[0] not in "{[":
-            return call_with(tool, {parameters[0].name if parameters else "input": raw})
-        where = f"at character {error.pos}: {error.msg}" if isinstance(error, json.JSONDecodeError) else "too deep"
-        return _misfit(tool, f"they are not JSON, {where}")
-    if isinstance(value, Mapping):
-        return call_with(tool, value)
-    if isinstance(value, str) and len(parameters) == 1:
-        return call_with(tool, {parameters[0].name: value})
-    return _misfit(tool, f"expected a JSON object of its arguments, got {text[:80]}")
+        main = tool.plan.main
+        if text[0] in "{[" or main is None or not main.takes_text:
+            return _misfit(tool, [f"they are not JSON, {_where(error)}"])
+        return _checked(tool, {main.name: raw}, _native_failure)
+    return call_with(tool, value) if _is_object(value) else _call_with_other(tool, value, text)
 
 
-def _checked(tool: Tool, given: Mapping[str, Any], failure: Callable[[Tool, Exception], str]) -> Observation:
+def _call_with_other(tool: Tool, value: Any, text: str) -> Observation:
+    """Call natively with a value that is no object: what it stands for must be beyond doubt."""
+    main = tool.plan.main
+    if isinstance(value, str):
+        inside = _decoded(value)  # an object that was written as JSON twice
+        if _is_object(inside) and (main is None or not main.takes_text or main.name in inside):
+            return call_with(tool, inside)
+        if not value.strip() and main is None:
+            return call_with(tool, {})
+    container = isinstance(value, list | tuple | dict | set | frozenset)
+    if main is None or (main.takes_text and container):
+        echo = text[:_MOST_ECHOED] if text else f"a {type(value).__name__}"
+        return _misfit(tool, [f"expected a JSON object of its arguments, got {echo}"])
+    if main.takes_text and text and not isinstance(value, str):
+        value = text
+    return _checked(tool, {main.name: value}, _native_failure)
+
+
+def _checked(tool: Tool, given: Mapping[str, Any], failure: _Failure) -> Observation:
     """Fit the arguments to the parameters, and call; or say which do not fit."""
-    plan, problems, arguments = tool.plan, [], {}
+    arguments, problems = _fitted(tool, given)
+    return _misfit(tool, problems) if problems else _execute(tool, arguments, failure)
+
+
+def _fitted(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """Return the arguments as the tool takes them, and what is wrong with them."""
+    plan, arguments, problems = tool.plan, {}, []
     known = {each.name: each for each in plan.parameters}
     for name, value in given.items():
         parameter = known.get(name)
         if parameter is None:
-            problems.append(f"{name}: there is no such argument")
+            if plan.more and isinstance(name, str):
+                arguments[name] = value
+            else:
+                problems.append(f"{shortened(str(name), _MOST_ECHOED)}: there is no such argument")
             continue
         try:
             arguments[name] = value if parameter.kind is None else fit(parameter.kind, value, path=name)
         except Misfit as error:
             problems.append(str(error))
     missing = [each for each in plan.parameters if each.required and each.name not in given]
-    problems += [f"{each.name}: expected {_named(each)}, got nothing" for each in missing]
-    if problems:
-        return _misfit(tool, "; ".join(problems))
-    return execute(tool, _bound(tool, arguments), failure)
+    problems += [f"{each.name}: expected {_kind(each)}, got nothing" for each in missing]
+    return arguments, problems
 
 
-def _bound(tool: Tool, arguments: Mapping[str, Any]) -> Callable[[], Any]:
-    positional = []
-    for each in tool.plan.parameters:
-        if not each.positional or each.name not in arguments:
-            break
-        positional.append(arguments[each.name])
-    keywords = {name: value for name, value in arguments.items() if name not in _positional_names(tool)}
-    return lambda: tool.call(*positional, **keywords)
+def _execute(tool: Tool, arguments: dict[str, Any], failure: _Failure) -> Observation:
+    """Call with arguments that fit; those that must be are passed by position."""
+    by_position = [each for each in tool.plan.parameters if each.positional]
+    while by_position and by_position[-1].name not in arguments:
+        by_position.pop()
+    positional = [arguments.pop(each.name, each.default) for each in by_position]
+    return execute(tool, positional, arguments, failure)
 
 
-def _positional_names(tool: Tool) -> set[str]:
-    return {each.name for each in tool.plan.parameters if each.positional}
+def _is_object(value: Any) -> bool:
+    return isinstance(value, Mapping)
+
+
+def _unfenced(text: str) -> str:
+    """Return a text without white space and a code fence around it."""
+    bare = text.strip()
+    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
+        return bare.partition("\n")[2][:-3].strip()
+    return bare
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, strict=False, parse_constant=_no_constant)
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON")
 
 
 def _decoded(text: str) -> Any:
     """Return the JSON value of a text, without a fence around it; the text itself if it is none."""
-    bare = text.strip()
-    if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
-        bare = bare.partition("\n")[2][:-3].strip()
     try:
-        return json.loads(bare, strict=False)
+        return _loads(_unfenced(text))
     except (ValueError, RecursionError):
         return text
 
 
-def _misfit(tool: Tool, problem: str) -> Observation:
-    takes = ", ".join(
-        f"{each.name}: {_named(each)}{'' if each.required else ', optional'}" for each in tool.plan.parameters
-    )
-    text = f"Bad arguments for {tool.name}: {problem}. It takes: {takes or 'nothing'}"
-    return Observation(text, ok=False, kind="bad_arguments")
+def _where(error: Exception) -> str:
+    if isinstance(error, json.JSONDecodeError):
+        return f"parsing failed at character {error.pos}: {error.msg}"
+    return "they are too deeply nested" if isinstance(error, RecursionError) else str(error)[:_MOST_ECHOED]
 
 
-def _named(parameter: Parameter) -> str:
+def _echo(text: str) -> str:
+    return repr(text if len(text) <= _MOST_ECHOED else f"{text[: _MOST_ECHOED - 1]}…")
+
+
+def _misfit(tool: Tool, problems: list[str]) -> Observation:
+    """Say what is wrong with the arguments, and what the tool takes."""
+    told = problems[:_MOST_TOLD] + ([f"and {len(problems) - _MOST_TOLD} more"] if len(problems) > _MOST_TOLD else [])
+    parameters = tool.plan.parameters
+    required = _listed(each for each in parameters if each.required)
+    optional = _listed(each for each in parameters if not each.required)
+    takes = [f"required: {required}"] if required else []
+    takes += [f"optional: {optional}"] if optional else []
+    takes += ["any others by name"] if tool.plan.more else []
+    text = f"Bad arguments for {tool.name}: {'; '.join(told)}. It takes {'; '.join(takes) or 'no arguments'}."
+    return Observation(shortened(text, _MOST_CHARS), ok=False, kind="bad_arguments")
+
+
+def _listed(parameters: Iterable[Parameter]) -> str:
+    return ", ".join(f"{each.name}: {_kind(each)}" for each in parameters)
+
+
+def _kind(parameter: Parameter) -> str:
     return "text (str)" if parameter.kind is None else type_name(parameter.kind)
 
 

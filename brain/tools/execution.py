@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterator
-from types import AsyncGeneratorType
+from collections.abc import AsyncIterator, Callable, Generator, Iterator, Mapping, Sequence
 from typing import Any
 
 from brain.tools.render import DEFAULT_LIMIT, render, shortened
@@ -15,19 +13,29 @@ __all__ = ["execute"]
 
 _MOST_ITEMS = 10_000
 """Items drained from a generator: with the limit on characters, what keeps an endless one from running on."""
+_MOST_DETAIL = 10_000
+"""Characters of a traceback that are kept, from its end."""
 
 
-def execute(tool: Tool, call: Callable[[], Any], failure: Callable[[Tool, Exception], str]) -> Observation:
+def execute(
+    tool: Tool, positional: Sequence[Any], named: Mapping[str, Any], failure: Callable[[Tool, Exception], str]
+) -> Observation:
     """Call, and return what came of it; exceptions that are not ``Exception`` get through.
 
     Args:
-        tool: whose limits hold.
-        call: the call, its arguments bound.
+        tool: what is called, and whose limits hold.
+        positional: arguments by position.
+        named: arguments by name.
         failure: says to the model what was raised.
     """
     limit = tool.max_result_chars or DEFAULT_LIMIT
     try:
-        value = _timed(tool, lambda: _settled(call(), limit)) if tool.timeout else _settled(call(), limit)
+        if tool.timeout is None:
+            value = tool.call(*positional, **named)
+            if type(value) is not str:
+                value = _settled(value, limit)
+        else:
+            value = _timed(tool, lambda: _settled(tool.call(*positional, **named), limit))
     except _TimedOut:
         text = f"{tool.name} gave no result within its timeout of {tool.timeout:g} seconds"
         return Observation(text, ok=False, kind="timeout")
@@ -42,12 +50,12 @@ class _TimedOut(Exception):
 
 def _settled(value: Any, limit: int) -> Any:
     """Await what must be awaited, and drain what must be drained."""
-    if hasattr(value, "__await__"):
+    if hasattr(type(value), "__await__"):
         value = _awaited(value)
-    if isinstance(value, AsyncGeneratorType):
-        value = _awaited(_collected(value, limit))
+    if isinstance(value, AsyncIterator):
+        return _awaited(_collected(value, _Drain(limit)))
     if isinstance(value, Iterator):
-        return _drained(value, limit)
+        return _drained(value, _Drain(limit))
     return value
 
 
@@ -61,7 +69,10 @@ def _awaited(awaitable: Any) -> Any:
         async def wait() -> Any:
             return await awaitable
 
-        return asyncio.run(wait())
+        try:
+            return asyncio.run(wait())
+        except asyncio.CancelledError as error:  # the tool's own doing: nobody has cancelled this thread
+            raise RuntimeError("the coroutine was cancelled from within") from error
     if hasattr(awaitable, "close"):
         awaitable.close()
     raise RuntimeError(
@@ -70,32 +81,50 @@ def _awaited(awaitable: Any) -> Any:
     )
 
 
-async def _collected(source: Any, limit: int) -> list[Any]:
-    items, size = [], 0
+class _Drain:
+    """Items taken from an iterator, up to a bound."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.items: list[Any] = []
+        self.size = 0
+
+    def takes(self, item: Any) -> bool:
+        """Keep an item; return whether there is room for another."""
+        self.items.append(item)
+        self.size += len(item) + 1 if isinstance(item, str) else 8  # the number of other items bounds their length
+        if self.size < self.limit and len(self.items) < _MOST_ITEMS:
+            return True
+        self.items.append(f"[cut: the first {len(self.items)} items; there may be more]")
+        return False
+
+    def value(self) -> Any:
+        """Return the items; texts are joined to lines."""
+        texts = self.items and all(isinstance(item, str) for item in self.items)
+        return "\n".join(self.items) if texts else self.items
+
+
+def _drained(source: Iterator[Any], drain: _Drain) -> Any:
+    try:
+        for item in source:
+            if not drain.takes(item):
+                break
+    finally:
+        if isinstance(source, Generator):
+            source.close()  # what it has opened is not left open until the garbage is collected
+    return drain.value()
+
+
+async def _collected(source: AsyncIterator[Any], drain: _Drain) -> Any:
     async for item in source:
-        items.append(item)
-        size += len(str(item))
-        if len(items) >= _MOST_ITEMS or size >= limit:
-            items.append(f"[cut after {len(items)} items]")
+        if not drain.takes(item):
             break
-    return items
-
-
-def _drained(source: Iterator[Any], limit: int) -> Any:
-    """Take the items of an iterator up to a bound; texts are joined to lines."""
-    items: list[Any] = []
-    size = 0
-    for item in source:
-        items.append(item)
-        size += len(item) if isinstance(item, str) else 8  # the length of other items is bounded by their number
-        if len(items) >= _MOST_ITEMS or size >= limit:
-            items.append(f"[cut after {len(items)} items]")
-            break
-    return "\n".join(items) if items and all(isinstance(item, str) for item in items) else items
+    return drain.value()
 
 
 def _timed(tool: Tool, call: Callable[[], Any]) -> Any:
     """Call in a thread of its own and give up after the timeout; the thread cannot be stopped, only left."""
+    import contextvars
     import threading
 
     outcome: list[Any] = []
@@ -107,9 +136,10 @@ def _timed(tool: Tool, call: Callable[[], Any]) -> Any:
         except BaseException as error:  # carried over to the caller's thread
             raised.append(error)
 
-    thread = threading.Thread(target=work, name=f"brain tool {tool.name}", daemon=True)
+    within = contextvars.copy_context()
+    thread = threading.Thread(target=within.run, args=(work,), name=f"brain tool {tool.name}", daemon=True)
     thread.start()
-    thread.join(tool.timeout)
+    thread.join(min(tool.timeout or 0, threading.TIMEOUT_MAX))
     if raised:
         raise raised[0]
     if outcome:
@@ -121,9 +151,8 @@ def _traceback(error: Exception) -> str:
     """Return the traceback, for the trace; the model never sees it."""
     import traceback
 
-    lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-8)  # where it happened
     try:
-        return "".join(lines)[-10_000:]
-    finally:
-        if sys.exc_info()[0] is None:
-            error.__traceback__ = None
+        lines = traceback.format_exception(type(error), error, error.__traceback__, limit=-8)  # where it happened
+    except Exception as worse:  # an exception that cannot be told
+        return f"{type(error).__name__} (no traceback: {type(worse).__name__})"
+    return "".join(lines)[-_MOST_DETAIL:]

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+import enum
 import json
 import math
+from collections import deque
+from collections.abc import Iterable, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import Any
 
 __all__ = ["DEFAULT_LIMIT", "plain", "render", "shortened"]
@@ -12,9 +15,13 @@ __all__ = ["DEFAULT_LIMIT", "plain", "render", "shortened"]
 DEFAULT_LIMIT = 100_000
 """Characters of a result that a model is shown: some 25,000 tokens, more than most contexts can spare for one."""
 _DEPTH = 50
-"""Nesting beyond which a value is shown as its text; ``json`` itself gives up near 1,000."""
+"""Nesting beyond which a value is only named; ``json`` itself gives up near 1,000."""
+_MOST_VALUES = 100_000
+"""Values written out of one result: as JSON, these are more characters than are shown."""
 _BYTES = 40
 """Bytes that are shown of binary data: enough to recognise a format by."""
+_BITS = 13_000
+"""Longer whole numbers are written in base 16: beyond 4,300 digits Python refuses base 10, as it takes too long."""
 
 
 def render(value: Any, limit: int | None = None) -> str:
@@ -24,64 +31,142 @@ def render(value: Any, limit: int | None = None) -> str:
         value: anything a tool can return; no value makes this fail.
         limit: how many characters are kept; what was cut is told at the end.
     """
-    if isinstance(value, str):
+    more = False
+    if type(value) is str:
         text = value
-    elif value is None or isinstance(value, bool | int | float):
-        text = str(value)
+    elif value is None or isinstance(value, bool | float):
+        text = _text(value)
     else:
-        said = plain(value)
+        whole = _Plain()
+        said = whole.of(value, ())
         text = said if isinstance(said, str) else json.dumps(said, ensure_ascii=False)
-    return shortened(text, DEFAULT_LIMIT if limit is None else limit)
+        more = whole.left <= 0
+    return shortened(text, DEFAULT_LIMIT if limit is None else limit, more=more)
 
 
-def shortened(text: str, limit: int) -> str:
-    """Return a text, or its beginning and a mark that tells how much is shown of how much."""
+def shortened(text: str, limit: int, *, more: bool = False) -> str:
+    """Return a text, or its beginning and a mark that tells how much is shown of how much.
+
+    Args:
+        text: the text.
+        limit: how many characters are kept.
+        more: whether the text itself is only the beginning of what there was.
+    """
     if len(text) <= limit:
         return text
-    return f"{text[:limit]} [cut: the first {limit} of {len(text)} characters]"
+    return f"{text[:limit]} [cut: the first {limit} of {'more than ' if more else ''}{len(text)} characters]"
 
 
-def plain(value: Any, depth: int = 0) -> Any:
-    """Return a value made of what strict JSON knows; keys become text, and other objects their text."""
-    if value is None or isinstance(value, bool | int | str):
-        return value if type(value) in (bool, int, str, type(None)) else _simple(value)
-    if isinstance(value, float):
-        return float(value) if math.isfinite(value) else str(value)
-    if isinstance(value, bytes | bytearray | memoryview):
-        held = bytes(value[:_BYTES])
-        return f"<{len(value)} bytes: {held.hex(' ')}{' …' if len(value) > _BYTES else ''}>"
-    if depth < _DEPTH:
-        if dataclasses.is_dataclass(value) and not isinstance(value, type):
-            return {each.name: plain(getattr(value, each.name, None), depth + 1) for each in dataclasses.fields(value)}
-        if isinstance(value, tuple) and hasattr(value, "_asdict"):
-            return plain(value._asdict(), depth + 1)
-        if isinstance(value, dict):
-            return {_text(key): plain(each, depth + 1) for key, each in value.items()}
-        if isinstance(value, list | tuple):
-            return [plain(each, depth + 1) for each in value]
-        if isinstance(value, set | frozenset):
-            return sorted((plain(each, depth + 1) for each in value), key=_text)
-    if hasattr(value, "isoformat"):  # dates and times
+def plain(value: Any) -> Any:
+    """Return a value made of what strict JSON knows; keys become text, and other objects their text.
+
+    What is nested too deeply, or within itself, becomes text too; of what is too large, the rest is counted.
+    """
+    return _Plain().of(value, ())
+
+
+class _Plain:
+    """One value being made plain: how many values may still be written."""
+
+    def __init__(self) -> None:
+        self.left = _MOST_VALUES
+
+    def of(self, value: Any, inside: tuple[int, ...]) -> Any:
+        """Return a plain value; ``inside`` are the identities of the containers it is in."""
+        self.left -= 1
+        if type(value) in (str, bool, type(None)):
+            return value
         try:
-            return str(value.isoformat())
-        except Exception:  # something else that has such a method
+            return self.any(value, inside)
+        except Exception:  # an object whose own methods fail
             return _text(value)
-    return _simple(value)
+
+    def any(self, value: Any, inside: tuple[int, ...]) -> Any:
+        if isinstance(value, str | int | float | enum.Enum | bytes | bytearray | memoryview):
+            return self.simple(value)
+        if isinstance(value, type):
+            return _text(value)
+        if id(value) in inside:
+            return f"<the {type(value).__name__} that this is in>"
+        if len(inside) >= _DEPTH:  # its text might be without end
+            return f"<{type(value).__name__}, nested too deeply>"
+        inside = (*inside, id(value))
+        if dataclasses.is_dataclass(value):
+            names = (each.name for each in dataclasses.fields(value))
+            return self.pairs([(name, getattr(value, name, None)) for name in names], inside)
+        if isinstance(value, tuple) and hasattr(value, "_asdict"):
+            return self.pairs(value._asdict().items(), inside)
+        if isinstance(value, Mapping):
+            return self.pairs(value.items(), inside)
+        if isinstance(value, Set) and not isinstance(value, KeysView):
+            return self.items(_in_order(value), inside)
+        if isinstance(value, Sequence | deque | KeysView | ValuesView):
+            return self.items(value, inside)
+        if hasattr(type(value), "model_dump"):  # what pydantic's models have
+            return self.of(value.model_dump(), inside)
+        if hasattr(type(value), "isoformat"):  # dates and times
+            return str(value.isoformat())
+        return _text(value)
+
+    def pairs(self, pairs: Iterable[tuple[Any, Any]], inside: tuple[int, ...]) -> dict[str, Any]:
+        made: dict[str, Any] = {}
+        for done, (key, each) in enumerate(pairs):
+            if self.left <= 0:
+                made["…"] = f"[cut: the first {done} entries]"
+                break
+            name = _text(key)
+            made[name if name not in made else f"{type(key).__name__} {name}"] = self.of(each, inside)
+        return made
+
+    def items(self, values: Iterable[Any], inside: tuple[int, ...]) -> list[Any]:
+        made: list[Any] = []
+        for each in values:
+            if self.left <= 0:
+                made.append(f"[cut: the first {len(made)} values]")
+                break
+            made.append(self.of(each, inside))
+        return made
+
+    def simple(self, value: Any) -> Any:
+        if isinstance(value, enum.Enum) and isinstance(value.value, str | int | float | None):
+            return self.of(value.value, ())
+        if isinstance(value, enum.Enum):
+            return value.name
+        if isinstance(value, str):
+            return str.__str__(value)
+        if isinstance(value, int):
+            return int(value) if value.bit_length() <= _BITS else f"{int(value):#x}"
+        if isinstance(value, float):
+            return float(value) if math.isfinite(value) else str(float(value))
+        if isinstance(value, bytes | bytearray | memoryview):
+            return _bytes(bytes(value))
+        return _text(value)
 
 
-def _simple(value: Any) -> Any:
-    """Return an enum member or a subclass of a simple type as what it stands for, all else as its text."""
-    inner = getattr(value, "value", None)
-    if type(value).__class__.__name__ in ("EnumType", "EnumMeta") and isinstance(inner, str | int | bool):
-        return inner
-    for kind in (str, int):
-        if isinstance(value, kind):
-            return kind(value)
-    return _text(value)
+def _in_order(values: Set[Any]) -> Iterable[Any]:
+    """Return a set in an order that is the same each time."""
+    try:
+        if all(isinstance(each, str | int | float) for each in values):
+            return sorted(values)
+    except TypeError:  # numbers and texts
+        pass
+    return sorted(values, key=lambda each: (type(each).__name__, _text(each)))
+
+
+def _bytes(value: bytes) -> str:
+    """Return bytes as the text they are, or as their number and beginning."""
+    try:
+        text = value.decode()
+    except UnicodeDecodeError:
+        text = "\0"
+    if all(character.isprintable() or character.isspace() for character in text):
+        return text
+    return f"<{len(value)} bytes: {value[:_BYTES].hex(' ')}{' …' if len(value) > _BYTES else ''}>"
 
 
 def _text(value: Any) -> str:
     try:
-        return str(value)
+        text = str(value)
     except Exception as error:  # a value that cannot tell itself
         return f"<{type(value).__name__}: no text, {type(error).__name__}>"
+    return text if type(text) is str else str.__str__(text)

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, overload
 
-from brain.errors import ConfigurationError, WrongType
+from brain.errors import ConfigurationError, UnknownKeyword, WrongType
+from brain.tools.objects import shape_of
 from brain.types import ToolSpec
 
 __all__ = ["Parameter", "Plan", "Tool", "tool"]
@@ -19,9 +21,13 @@ class Parameter:
     name: str
     kind: Any
     """Its Python type; ``None`` where it has no annotation."""
-    required: bool
-    positional: bool
+    required: bool = True
+    default: Any = None
+    """What it is when it is left out; without meaning for one that is required."""
+    positional: bool = False
     """Whether it must be passed by position."""
+    takes_text: bool = False
+    """Whether any text is a value of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +38,18 @@ class Plan:
     schema: dict[str, Any]
     description: str
     opaque: bool = False
-    """Whether nothing is known of what it takes: it gets the text, or the mapping, as it is."""
+    """Whether nothing is known of what it takes but what a declared schema says: nothing is checked."""
+    more: bool = False
+    """Whether it takes arguments beyond its parameters (``**kwargs``)."""
+    verbatim: bool = False
+    """Whether it is called with a text as its one positional argument, as ``callable(str) -> str`` is."""
+
+    @property
+    def main(self) -> Parameter | None:
+        """The only parameter, or the only one that is required: the one that a lone value is meant for."""
+        required = [each for each in self.parameters if each.required]
+        candidates = self.parameters if len(self.parameters) == 1 else required
+        return candidates[0] if len(candidates) == 1 else None
 
 
 class Tool:
@@ -48,7 +65,7 @@ class Tool:
         max_result_chars: how many characters of a result the model is shown; 100,000 by default.
 
     Raises:
-        ConfigurationError: ``call`` is not callable, or a number makes no sense.
+        ConfigurationError: ``call`` is not callable, the name is none, or a number makes no sense.
     """
 
     __slots__ = ("_description", "_plan", "_schema", "call", "idempotent", "max_result_chars", "name", "timeout")
@@ -64,12 +81,14 @@ class Tool:
         idempotent: bool = False,
         max_result_chars: int | None = None,
     ) -> None:
+        if not _is_name(name):
+            raise ConfigurationError(f"tools: {name!r:.80} is no name for a tool; a name is a text on one line")
         if not callable(call):
             raise WrongType(f"tool {name!r} must be callable, not {type(call).__name__} ({call!r:.80})")
-        if timeout is not None and not timeout > 0:
-            raise ConfigurationError(f"tool {name!r}: timeout must be more than 0 seconds, not {timeout!r}")
-        if max_result_chars is not None and max_result_chars < 1:
-            raise ConfigurationError(f"tool {name!r}: max_result_chars must be at least 1, not {max_result_chars!r}")
+        if timeout is not None:
+            _check_number(name, "timeout", timeout, (int, float), "a number of seconds above 0")
+        if max_result_chars is not None:
+            _check_number(name, "max_result_chars", max_result_chars, (int,), "a whole number of at least 1")
         self.name = name
         self.call = call
         self.timeout = timeout
@@ -106,10 +125,13 @@ class Tool:
 
     def renamed(self, name: str) -> Tool:
         """Return the same tool under another name."""
-        if name == self.name:
-            return self
-        other = Tool(name, self.call, self._description, self._schema, timeout=self.timeout, idempotent=self.idempotent)
-        other.max_result_chars, other._plan = self.max_result_chars, self._plan
+        return self if name == self.name else self._with(name=name)
+
+    def _with(self, **changes: Any) -> Tool:
+        settings = dict(zip(_SETTINGS, self._settings(), strict=True)) | changes
+        other = Tool(**settings)
+        if changes.keys().isdisjoint(("description", "schema")):
+            other._plan = self._plan
         return other
 
     def __call__(self, *arguments: Any, **keywords: Any) -> Any:
@@ -133,39 +155,92 @@ class Tool:
         return (_rebuilt, self._settings())
 
 
-def _rebuilt(name: str, call: Any, description: Any, schema: Any, timeout: Any, idempotent: Any, most: Any) -> Tool:
-    return Tool(name, call, description, schema, timeout=timeout, idempotent=idempotent, max_result_chars=most)
+_SETTINGS = ("name", "call", "description", "schema", "timeout", "idempotent", "max_result_chars")
+
+
+def _rebuilt(*settings: Any) -> Tool:
+    return Tool(**dict(zip(_SETTINGS, settings, strict=True)))
+
+
+def _is_name(name: object) -> bool:
+    return isinstance(name, str) and bool(name.strip()) and len(name.splitlines()) == 1
+
+
+def _check_number(name: str, setting: str, value: Any, kinds: tuple[type, ...], expected: str) -> None:
+    message = f"tool {name!r}: {setting} must be {expected}, not {value!r:.80}"
+    if type(value) not in kinds:
+        raise WrongType(message)
+    if value > 0:  # NaN is not
+        return
+    raise ConfigurationError(message)
 
 
 @overload
-def tool(call: Callable[..., Any], /, **options: Any) -> Tool: ...
+def tool(
+    call: Any,
+    /,
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    idempotent: bool | None = None,
+    max_result_chars: int | None = None,
+) -> Tool: ...
 @overload
-def tool(*, name: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Tool]: ...
-def tool(call: Callable[..., Any] | None = None, /, *, name: str | None = None, **options: Any) -> Any:
+def tool(
+    *,
+    name: str | None = None,
+    description: str | None = None,
+    schema: Mapping[str, Any] | None = None,
+    timeout: float | None = None,
+    idempotent: bool | None = None,
+    max_result_chars: int | None = None,
+) -> Callable[[Callable[..., Any]], Tool]: ...
+def tool(call: Any = None, /, **options: Any) -> Any:
     """Make a tool of a callable; also a decorator, with and without arguments.
 
     Args:
-        call: what is called.
-        name: the name of the tool; by default that of the callable.
-        **options: ``description``, ``schema``, ``timeout``, ``idempotent`` and ``max_result_chars``, as for ``Tool``.
+        call: what is called; or an object with ``name``, ``description`` and ``invoke`` or ``run``; or a tool
+            that is to be the same but for the options.
+        **options: ``name``, by default that of the callable; ``description``, ``schema``, ``timeout``,
+            ``idempotent`` and ``max_result_chars``, as for ``Tool``.
 
     Raises:
-        ConfigurationError: the callable has no name of its own and none is given.
+        ConfigurationError: the callable has no name of its own and none is given; or as for ``Tool``.
     """
+    unknown = options.keys() - set(_SETTINGS)
+    if unknown:
+        known = ", ".join(each for each in _SETTINGS if each != "call")
+        raise UnknownKeyword(f"tool() has no option {', '.join(sorted(unknown))}; it knows {known}")
+    options = {option: value for option, value in options.items() if value is not None}
     if call is None:
-        return lambda decorated: tool(decorated, name=name, **options)
+        return lambda decorated: tool(decorated, **options)
     if isinstance(call, Tool):
-        return call.renamed(name or call.name)
-    return Tool(name or name_of(call), call, **options)
+        return call._with(**options) if options else call
+    return made(call, "tool()", options)
 
 
-def name_of(call: Any) -> str:
+def made(given: Any, where: str, options: dict[str, Any]) -> Tool:
+    """Return what was given as a tool; an error names the place."""
+    if isinstance(given, Tool):
+        return given.renamed(options.get("name", given.name))
+    shape = shape_of(given, where)
+    if shape is not None:
+        return Tool(**(shape | options))
+    if not callable(given):
+        raise WrongType(f"{where} must be callable, not {type(given).__name__} ({given!r:.80})")
+    name = options["name"] if "name" in options else _name_of(given, where)
+    return Tool(**{"call": given, **options, "name": name})
+
+
+def _name_of(call: Any, where: str) -> str:
     """Return the name of a callable: of the function behind a partial, of the class of a callable object."""
-    while hasattr(call, "func") and not hasattr(call, "__name__"):  # functools.partial
+    while isinstance(call, partial):
         call = call.func
     name = getattr(call, "__name__", None) or type(call).__name__
     if not isinstance(name, str) or name == "<lambda>":
         raise ConfigurationError(
-            "tools: a lambda has no name; give a mapping of names to callables, such as {'search': lambda q: ...}"
+            f"{where}: a lambda has no name; give a mapping of names to callables, such as {{'search': lambda q: ...}}"
         )
     return name

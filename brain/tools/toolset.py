@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from brain.errors import ConfigurationError, WrongType
 from brain.tools.calling import call_raw, call_with, call_with_text
-from brain.tools.tool import Tool, name_of
+from brain.tools.tool import Tool, made
 from brain.types import Observation, ToolSpec
 
 __all__ = ["Toolset"]
 
 _NATIVE = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 """Names that every provider takes; some take more."""
+_MOST_NAME = 100
+"""Characters of an unknown name that are compared to find what was meant."""
 
 
 class Toolset(Mapping[str, Tool]):
@@ -37,11 +39,8 @@ class Toolset(Mapping[str, Tool]):
         else:
             self._tools = dict(_collected(tools))
         self._specs: tuple[ToolSpec, ...] | None = None
-        for name in self._tools if native else ():
-            if not _NATIVE.fullmatch(name):
-                raise ConfigurationError(
-                    f"tools[{name!r}]: providers take names of 1 to 64 letters, digits, _ and - only; choose another"
-                )
+        if native:
+            self._check_names()
 
     def __getitem__(self, name: str) -> Tool:
         return self._tools[name]
@@ -63,8 +62,13 @@ class Toolset(Mapping[str, Tool]):
 
     @property
     def specs(self) -> tuple[ToolSpec, ...]:
-        """What a model is told of the tools natively; the same objects each time."""
+        """What a model is told of the tools natively; the same objects each time.
+
+        Raises:
+            ConfigurationError: a name is none that providers take.
+        """
         if self._specs is None:
+            self._check_names()
             self._specs = tuple(tool.spec for tool in self._tools.values())
         return self._specs
 
@@ -85,12 +89,20 @@ class Toolset(Mapping[str, Tool]):
         tool = self._tools.get(name)
         return self._unknown(name, suggest=True) if tool is None else call_raw(tool, raw)
 
+    def _check_names(self) -> None:
+        for name in self._tools:
+            if not _NATIVE.fullmatch(name):
+                raise ConfigurationError(
+                    f"tools[{name!r}]: providers take names of 1 to 64 ASCII letters, digits, _ and - only; "
+                    "choose another, such as {'find_depth': tool}"
+                )
+
     def _unknown(self, name: str, *, suggest: bool) -> Observation:
         text = f"Unknown tool '{name}'. Available: {', '.join(self._tools) or 'none'}"
         if suggest:
             from difflib import get_close_matches
 
-            near = get_close_matches(name[:100], self._tools, 1)
+            near = get_close_matches(str(name)[:_MOST_NAME], self._tools, 1)
             text += f". Did you mean '{near[0]}'?" if near else ""
         return Observation(text, ok=False, kind="unknown_tool")
 
@@ -105,59 +117,15 @@ def _collected(tools: Any) -> Iterator[tuple[str, Tool]]:
         )
     if isinstance(tools, Mapping):
         for name, given in tools.items():
-            if not isinstance(name, str) or not name.strip() or "\n" in name:
-                raise ConfigurationError(f"tools: {name!r} is no name for a tool; a name is a text on one line")
-            yield name, _as_tool(given, name, f"tools[{name!r}]")
+            yield name, made(given, f"tools[{name!r}]", {"name": name})
         return
     seen = set()
     for index, given in enumerate(tools):
-        tool = _as_tool(given, None, f"tools[{index}]")
+        tool = made(given, f"tools[{index}]", {})
         if tool.name in seen:
-            raise ConfigurationError(f"tools[{index}]: there are two tools called {tool.name!r}")
+            raise ConfigurationError(
+                f"tools[{index}]: there are two tools called {tool.name!r}; "
+                "give one of them another name with tool(..., name=...), or give a mapping of names to callables"
+            )
         seen.add(tool.name)
         yield tool.name, tool
-
-
-def _as_tool(given: Any, name: str | None, where: str) -> Tool:
-    if isinstance(given, Tool):
-        return given.renamed(name or given.name)
-    method = getattr(given, "invoke", None) or getattr(given, "run", None)
-    own = getattr(given, "name", None)
-    if callable(method) and isinstance(own, str) and isinstance(getattr(given, "description", None), str):
-        return Tool(name or own, _Invoked(given), given.description, _foreign_schema(given))
-    if not callable(given):
-        raise WrongType(f"{where} must be callable, not {type(given).__name__} ({given!r:.80})")
-    return Tool(name or name_of(given), given)
-
-
-class _Invoked:
-    """Calls an object that has ``invoke`` or ``run``: with the text, or with all arguments as one mapping."""
-
-    def __init__(self, target: Any) -> None:
-        self.target = target
-
-    def __call__(self, *given: Any, **arguments: Any) -> Any:
-        method: Callable[[Any], Any] = getattr(self.target, "invoke", None) or self.target.run
-        return method(given[0] if given else arguments)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Invoked) and self.target is other.target
-
-    def __hash__(self) -> int:
-        return id(self.target)
-
-
-def _foreign_schema(given: Any) -> dict[str, Any] | None:
-    """Read what such an object says of its arguments, in the ways that such objects have."""
-    for read in (
-        lambda: given.get_input_jsonschema(),
-        lambda: given.args_schema.model_json_schema(),
-        lambda: {"type": "object", "properties": dict(given.args)},
-    ):
-        try:
-            schema = read()
-        except Exception:  # this object does not say it this way
-            schema = None
-        if isinstance(schema, dict):
-            return schema
-    return None
