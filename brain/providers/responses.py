@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from brain.errors import ProviderError
@@ -58,7 +59,10 @@ class ResponsesProvider(HTTPProvider):
         return body
 
     def _reply(self, data: Any) -> Reply:
-        return read_reply(data, where=self.endpoint.shown)
+        reply = read_reply(data, where=self.endpoint.shown)
+        if reply.finish_reason == "stop" and reply.usage and reply.usage.output_tokens >= self.max_tokens:
+            return replace(reply, finish_reason="length")  # llama.cpp calls a reply complete that the cap cut off
+        return reply
 
     def _assembler(self) -> Assembler:
         return _Items()

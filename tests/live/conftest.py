@@ -33,10 +33,20 @@ class LiveServer:
 @pytest.fixture(scope="session")
 def live_server() -> Iterator[LiveServer]:
     """Start a server, and stop it when the tests are over."""
+    yield from _served()
+
+
+@pytest.fixture(scope="module")
+def tool_server() -> Iterator[LiveServer]:
+    """Start a server whose chat template knows tools, which that of the model does not."""
+    yield from _served(str(Path(__file__).with_name("tools.jinja")))
+
+
+def _served(*options: str) -> Iterator[LiveServer]:
     model = _model_file()
     name = model.stem.lower()
     process = subprocess.Popen(
-        [sys.executable, str(Path(__file__).with_name("server.py")), str(model), name],
+        [sys.executable, str(Path(__file__).with_name("server.py")), str(model), name, *options],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

@@ -136,10 +136,12 @@ def test_answers_that_are_no_replies(body, kind):
 
 
 def test_a_reply_that_was_cut_off_says_so():
-    """By the cap, or without a reason."""
+    """By the cap, or without a reason, or only by having taken all the tokens it might."""
     cut = response(said("half"), status="incomplete", incomplete_details={"reason": "max_output_tokens"})
     assert ask(body=cut)[0].cut_off
     assert ask(body=response(said("half"), status="incomplete"))[0].cut_off
+    assert ask(body=response(said("half")), max_tokens=9)[0].cut_off
+    assert not ask(body=response(said("whole")), max_tokens=10)[0].cut_off
 
 
 def events(*given):
