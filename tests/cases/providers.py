@@ -8,6 +8,7 @@ import json
 import logging
 import os
 import pickle
+import re
 import subprocess
 import sys
 import tempfile
@@ -54,7 +55,7 @@ class _Played:
 
     def __init__(self, given: dict[str, Any]) -> None:
         self.reply: Reply | None = None
-        self.error: Exception | None = None
+        self.error: BaseException | None = None
         self.attempts = 0
         self.waits: list[float] = []
         self.seen: list[str] = []
@@ -131,7 +132,7 @@ class _Played:
                 *_, self.reply = provider.stream(messages)
             else:
                 self.reply = provider.generate(messages)
-        except Exception as error:
+        except BaseException as error:
             self.error = error
             self._look(error)
 
@@ -148,7 +149,7 @@ def provider_http(given: Any, expected: dict[str, Any]) -> list[str]:
     played = _Played(given)
     reply, error = played.reply, played.error
     kind = "config" if isinstance(error, ConfigurationError) else getattr(error, "kind", None)
-    if error is not None and kind is None:
+    if error is not None and kind is None and type(error).__name__ != expected.get("raises"):
         return [f"raised {error!r}"]
     problems = []
     if error is not None and not any(key.startswith("error") for key in expected):
@@ -208,6 +209,8 @@ def provider_http(given: Any, expected: dict[str, Any]) -> list[str]:
             places = played.seen + played.chain
             got = [place[:2000] for place in places if any(text in place for text in value)]
             holds = not got
+        elif key == "raises":
+            holds, got = type(error).__name__ == value, error
         elif key == "no_crash":
             holds = True  # anything else has returned above
         elif key == "warning":
@@ -238,12 +241,13 @@ def _ready(response: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
     return {**response, "headers": headers}
 
 
-def _exception(text: str) -> Exception:
+def _exception(text: str) -> Any:
     name, _, rest = text.partition("(")
     message = rest.removesuffix(")").strip("'\"")
     name = name.rpartition(".")[2]
     if name == "URLError":
-        return urllib.error.URLError(message)
+        inner = _exception(message) if re.match(r"[\w.]+\(", message) else message
+        return urllib.error.URLError(inner)
     if name == "timeout":
         return TimeoutError(message)
     if name == "gaierror":
