@@ -5,7 +5,8 @@
     report = sandbox("auto").run("print(add(1, 2))", {"add": lambda a, b: a + b})
 
 A guarantee is what was tried in the program's own process and failed there; where a required one does not
-hold, the program is not run.
+hold, the program is not run. The language is no boundary: a program has all of Python, and what confines it
+is the kernel.
 """
 
 from __future__ import annotations

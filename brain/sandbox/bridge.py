@@ -16,10 +16,12 @@ from typing import Any
 from brain.sandbox.base import OnCall
 from brain.sandbox.inside.wire import dumps, loads
 
-__all__ = ["FRAME", "Bridge", "Ended", "Limits"]
+__all__ = ["FRAME", "ROOM", "Bridge", "Ended", "Limits"]
 
-FRAME = 1 << 20
-"""Bytes of one frame from a program."""
+FRAME = (1 << 20) + (1 << 16)
+"""Bytes of one frame from a program: a mebibyte of value, and what is around it."""
+ROOM = FRAME - (1 << 15)
+"""Bytes of the values in one."""
 _REPLY = 4 << 20  # bytes of one result, and of results that a program has not read yet
 _TRAFFIC = 256 << 20  # bytes of all frames from a program
 _FLOOD = 64 << 20  # bytes of output that are drained before a program is ended for it

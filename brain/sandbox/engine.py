@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from brain.errors import ConfigurationError, SandboxGuaranteeMissing, SandboxUnavailable, WrongType
 from brain.sandbox.base import BY_CONSTRUCTION, GUARANTEES, OnCall, ProgramReport, check_required
-from brain.sandbox.bridge import FRAME, Bridge, Ended, Limits
+from brain.sandbox.bridge import FRAME, ROOM, Bridge, Ended, Limits
 from brain.sandbox.inside import BOOT
 from brain.sandbox.inside.wire import dumps
 from brain.sandbox.signatures import ToolFace, faces
@@ -55,8 +55,19 @@ class Launched:
 
     def status(self, seconds: float) -> int | None:
         """Return how the launcher ended; ``None`` where it has not, after waiting for some seconds."""
+        import select
         from subprocess import TimeoutExpired
 
+        try:  # subprocess would look now and then; the kernel tells at once
+            ended = os.pidfd_open(self.process.pid)
+        except (OSError, AttributeError):
+            pass
+        else:
+            poller = select.poll()
+            poller.register(ended, select.POLLIN)
+            poller.poll(seconds * 1000)
+            os.close(ended)
+            seconds = 0.05
         try:
             return self.process.wait(seconds)
         except TimeoutExpired:
@@ -112,6 +123,9 @@ class Engine(ABC):
         required = self.require if require is None else check_required(require)
         limits = Limits(_positive(timeout), _count(max_tool_calls), self.output)
         given = dict(tools or {})
+        for name, tool in given.items():
+            if type(name) is not str or not callable(tool):
+                raise WrongType(f"tools is a mapping of names to callables; got {name!r}: {type(tool).__name__}")
         shown = faces(given)
         message = _message(program, shown)
 
@@ -157,7 +171,7 @@ class Engine(ABC):
             "scratch": self.scratch,
             "cpu": math.ceil(self.cpu if self.cpu is not None else limits.seconds + 1),
             "seconds": limits.seconds + _MARGIN,
-            "room": FRAME - 4096,  # the frame around a value
+            "room": ROOM,
         }
         with self._launch(config) as launched:
             bridge = Bridge(launched.requests, launched.replies, launched.out, launched.err, limits, launched.first)
@@ -206,7 +220,7 @@ def _message(program: str, shown: list[ToolFace]) -> str:
              "names": list(face.names) if face.by_name else [], "renamed": dict(face.renamed)}
         )  # fmt: skip
     try:
-        text = dumps({"t": "run", "program": program, "room": FRAME - 4096, "tools": tools}, 8 * FRAME)
+        text = dumps({"t": "run", "program": program, "room": ROOM, "tools": tools}, 8 * FRAME)
         text.encode()
     except ValueError as error:
         raise ConfigurationError(f"the program or its tools cannot be sent: {error}") from None
@@ -236,6 +250,8 @@ def _report(
         )
         error = f"{spent}\n{error}" if error else spent
         error_type = error_type or "ToolBudgetExceeded"
+    elif bridge.refused and error is None:
+        error = f"the program asked {bridge.refused} times for tools that it was not given"
     answer = last.get("answer") or []
     return ProgramReport(
         ok=error is None,

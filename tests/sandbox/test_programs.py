@@ -119,6 +119,7 @@ def test_final_answer_ends_the_program_with_a_value(executor):
     assert executor.run("final_answer({3, 4})").value == {3, 4}
     assert executor.run("final_answer(object())").error_type == "TypeError"
     assert executor.run("final_answer(None)").answered
+    assert len(executor.run("final_answer('x' * (1 << 20))").answer) == 1 << 20
 
 
 def test_37_only_supplied_arguments_reach_a_tool(executor):
@@ -378,14 +379,14 @@ def test_a_program_is_the_main_module(executor):
         ("import os; os._exit(0)", "exit status 0"),
         ("import os; os._exit(7)", "exit status 7"),
         ("import sys; sys.exit('no data')", "no data"),
-        ("import os; os.closerange(0, 64)\nwhile True: pass", "closed its channel"),
+        ("import os; os.closerange(0, 64)\nwhile True: pass", "was ended"),
         ("import ctypes; ctypes.string_at(1)", "SIGSEGV"),
         ("import os; os.abort()", "by SIG"),  # the first process of a namespace does not die of SIGABRT itself
     ],
 )
 def test_an_end_that_is_none_says_how(executor, program, says):
     """A program that ends before it has finished is not ok, whatever its status."""
-    report = executor.run(program, timeout=20)
+    report = executor.run(program, timeout=3)
     assert not report.ok
     assert says in report.error
     with pytest.raises(SandboxError):

@@ -19,7 +19,7 @@ import ctypes
 import os
 
 from brain.sandbox.inside.kernel import libc, prctl, syscall
-from brain.sandbox.inside.landlock import SET_NO_NEW_PRIVS, restrict_files
+from brain.sandbox.inside.landlock import restrict_files
 from brain.sandbox.inside.mounts import given_root, library, own_root
 from brain.sandbox.inside.seccomp import filter_calls
 
@@ -66,7 +66,7 @@ def confine(config: dict[str, Any], go: int, layers: set[str], notes: dict[str, 
             return
         try:
             build()
-        except (OSError, AttributeError, ImportError) as error:  # AttributeError: a call that this system lacks
+        except (OSError, AttributeError, ImportError, ValueError) as error:  # AttributeError: no such call here
             notes[name] = str(error)
         else:
             layers.add(name)
@@ -88,11 +88,11 @@ def confine(config: dict[str, Any], go: int, layers: set[str], notes: dict[str, 
     if not _capabilities():
         layers.add("powerless")
     _die_with(go, notes)
-    layer("landlock", lambda: restrict_files(own_root="own_root" in layers))
+    root = "hosts" if "own_root" not in layers else "given" if config["contained"] else "own"
+    layer("landlock", lambda: restrict_files(root=root))
     opens = "all" if "own_root" in layers else "reading" if "landlock" in layers else "none"
     if opens == "none" and "seccomp" not in config["off"]:
         _import_all()
-    prctl(SET_NO_NEW_PRIVS, 1)
     _close_from(5)
     layer("seccomp", lambda: filter_calls(opens=opens))
 

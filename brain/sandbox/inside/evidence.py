@@ -14,6 +14,7 @@ import resource
 import sys
 
 from brain.sandbox.inside.kernel import libc, refused, syscall
+from brain.sandbox.inside.mounts import SCRATCH
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -237,7 +238,7 @@ def _limit(name: str) -> int:
 def _scratch_bounded(scratch: int, inside: bool) -> bool:
     if not inside:
         return True  # there is none
-    size = os.statvfs("/tmp")  # noqa: S108
+    size = os.statvfs(SCRATCH)
     return size.f_blocks * size.f_frsize <= scratch + 4096 and size.f_files <= 4096
 
 

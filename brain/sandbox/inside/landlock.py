@@ -12,7 +12,7 @@ import ctypes
 import os
 
 from brain.sandbox.inside.kernel import prctl, syscall
-from brain.sandbox.inside.mounts import library, packages
+from brain.sandbox.inside.mounts import SCRATCH, library, packages
 
 __all__ = ["restrict_files"]
 
@@ -30,23 +30,28 @@ class _PathBeneath(ctypes.Structure):
     _fields_ = (("allowed", ctypes.c_uint64), ("parent", ctypes.c_int32))
 
 
-def restrict_files(*, own_root: bool) -> int:
-    """Deny all files but the libraries (with a root of one's own: that root, and writing in /tmp); return the ABI."""
+def restrict_files(*, root: str) -> int:
+    """Deny all files but the libraries; return the ABI.
+
+    Args:
+        root: ``own`` (all of it may be read), ``given`` (a container's, with files of its engine in it) or
+            ``hosts``; with the first two /tmp may be written to.
+    """
     abi = syscall("landlock_create_ruleset", None, 0, 1)  # LANDLOCK_CREATE_RULESET_VERSION
     handled = _ALL.get(abi, (1 << 16) - 1)
     words = (ctypes.c_uint64 * 3)(handled, _TCP if abi >= 4 else 0, _SCOPES if abi >= 6 else 0)
     size = 24 if abi >= 6 else 16 if abi >= 4 else 8
     ruleset = syscall("landlock_create_ruleset", words, size, 0)
     try:
-        if own_root:
+        if root == "own":
             _allow(ruleset, "/", READ_FILE | READ_DIR)
-            _allow(ruleset, "/tmp", _SCRATCH & handled)  # noqa: S108  # the program's own
-            _allow(ruleset, "/dev/null", (READ_FILE | WRITE_FILE | TRUNCATE) & handled)
         else:
             for path in library():
                 _allow_library(ruleset, path)
-            _allow(ruleset, "/dev/null", READ_FILE)
-        prctl(SET_NO_NEW_PRIVS, 1)
+        if root != "hosts":
+            _allow(ruleset, SCRATCH, _SCRATCH & handled)
+        _allow(ruleset, "/dev/null", READ_FILE if root == "hosts" else (READ_FILE | WRITE_FILE | TRUNCATE) & handled)
+        prctl(SET_NO_NEW_PRIVS, 1)  # without it the next call is root's alone
         syscall("landlock_restrict_self", ruleset, 0)
     finally:
         os.close(ruleset)

@@ -13,7 +13,7 @@ import sys
 
 from brain.sandbox.inside.kernel import libc, syscall
 
-__all__ = ["given_root", "library", "own_root", "packages"]
+__all__ = ["SCRATCH", "given_root", "library", "own_root", "packages"]
 
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_NOEXEC = 1, 2, 4, 8
 MS_REMOUNT, MS_BIND, MS_REC, MS_PRIVATE = 32, 4096, 16384, 1 << 18

@@ -131,7 +131,8 @@ def run(channel: Channel, message: dict[str, Any]) -> None:
             stream.flush()
         except Exception:  # noqa: S112  # the program may have closed or replaced it
             continue
-    channel.send(f'{{"t":"done","error":{error},"answer":[{"".join(answer)}]}}')
+    given_answer = "".join(answer) if error == "null" else ""
+    channel.send(f'{{"t":"done","error":{error},"answer":[{given_answer}]}}')
 
 
 def _stub(channel: Channel, tool: dict[str, Any]) -> Callable[..., Any]:
@@ -171,7 +172,9 @@ class _Shown:
 def _final(answer: list[str], room: int) -> Callable[[Any], Any]:
     def final_answer(value: Any) -> Any:
         """Give the program's answer and end the program."""
-        text = dumps(value, room // 2, tuple_keys=False)
+        text = dumps(value, room, tuple_keys=False)
+        if 4 * len(text) > room and len(text.encode()) > room:
+            raise ValueError(f"the answer is too large: {room} bytes may cross")
         if not answer:
             answer.append(text)
         raise _Answered

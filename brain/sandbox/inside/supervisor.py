@@ -136,20 +136,18 @@ def _watch(config: dict[str, Any], leash: int, child: int) -> int:
     ended = _watched(child)
     if ended >= 0:
         poller.register(ended, select.POLLIN)
-    why = 0
-    while not why:
+    why = status = 0
+    used = None
+    while used is None:
         left = deadline - time.monotonic()
-        if left <= 0:
-            why = DEADLINE
-            break
-        ready = {number for number, _ in poller.poll(min(left, 3600.0 if ended >= 0 else 0.01) * 1000)}
-        if leash in ready:
-            why = LEASH
-        elif ended in ready or (ended < 0 and os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT)):
-            break
-    if why:
-        os.kill(child, _SIGKILL)
-    _, status, used = os.wait4(child, 0)
+        ready = {number for number, _ in poller.poll(max(min(left, 3600.0 if ended >= 0 else 0.01), 0) * 1000)}
+        if left <= 0 or leash in ready:
+            why = LEASH if leash in ready else DEADLINE
+            os.kill(child, _SIGKILL)
+            _, status, used = os.wait4(child, 0)
+        elif ended in ready or ended < 0:
+            gone, status, usage = os.wait4(child, os.WNOHANG)
+            used = usage if gone else None
     _end_orphans()
     _remove(config["probe"])
     if why:
@@ -180,7 +178,7 @@ def _watched(child: int) -> int:
 
 def _end_orphans() -> None:
     """Kill what a program left behind where no namespace has done it; its orphans are children of this process."""
-    for _ in range(200):
+    for _ in range(200 if os.path.isdir("/proc") else 0):
         try:
             if os.waitpid(-1, os.WNOHANG)[0]:
                 continue
