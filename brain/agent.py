@@ -20,6 +20,7 @@ PATTERNS = {
     "react-text": "ReActAgent",
     "verify": "Verify",
     "managed": "Managed",
+    "code-action": "CodeAction",
     "peoatr": "PEOATR",
     "research": "Research",
     "autonomous": "Autonomous",
@@ -43,6 +44,7 @@ def build_agent(
     tools: Mapping[str, Any] | Iterable[Any] | None = None,
     instructions: str = "",
     context_compaction: ContextCompaction | None = None,
+    code_action: Mapping[str, Any] | None = None,
     max_agent_iterations: int | None = None,
     **options: Any,
 ) -> BasePattern:
@@ -56,6 +58,8 @@ def build_agent(
         tools: what the model may call.
         instructions: the system prompt that all stages see.
         context_compaction: how long tool loops are shown.
+        code_action: options of the code-action pattern: ``exec_timeout``, ``max_repairs``, ``max_tool_calls``,
+            ``sandbox``.
         max_agent_iterations: how many model calls a run may make in all.
         **options: further parameters of the pattern, such as ``max_rounds`` of a debate.
 
@@ -63,6 +67,10 @@ def build_agent(
         ConfigurationError: an unknown name or option; the known ones are listed.
     """
     provider = _provider(model)
+    if code_action is not None:
+        if agent_pattern not in ("code-action", "code_action"):
+            raise ConfigurationError(f"build_agent: code_action is for the pattern code-action, not {agent_pattern!r}")
+        options = {**options, **code_action}
     if isinstance(agent_pattern, str):
         agent = _named(agent_pattern, provider, tools, instructions, context_compaction, options)
     else:

@@ -178,6 +178,36 @@ class _Stops:
         return "Action: clock\nAction Input: now"
 
 
+def test_a_program_runs_by_hand(tmp_path: Path) -> None:
+    """Its output is on stdout, its answer on stderr; the exit code says whether it ran to its end."""
+    file = tmp_path / "program.py"
+    file.write_text("print(6 * 7)\nfinal_answer({'a': 2})", encoding="utf-8")
+    done = brain("sandbox", str(file), "--require", "")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "answer: {'a': 2}\n")
+    done = brain("sandbox", "-", "--require", "", stdin="1/0")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "ZeroDivisionError" in done.stderr
+    assert brain("sandbox", str(tmp_path / "nothing.py")).returncode == 2
+    done = brain("sandbox", "-", "--require", "magic", stdin="1")
+    assert (done.returncode, "no such guarantee: magic" in done.stderr) == (2, True)
+
+
+def test_the_doctor_says_what_each_executor_guarantees() -> None:
+    """Or why it is not here."""
+    said = brain("doctor").stdout
+    assert "subprocess sandbox:" in said
+    assert "docker sandbox:" in said
+    assert "no_network" in said
+
+
+def test_every_pattern_is_listed_drawn_and_shown() -> None:
+    """Underscores may stand for dashes."""
+    names = [line.split()[0] for line in brain("patterns").stdout.splitlines()]
+    assert {"react", "debate", "code-action"} <= set(names)
+    assert brain("graph", "code_action").stdout.startswith("graph LR")
+    assert "max" not in brain("graph", "peoatr", "--describe").stderr
+
+
 def test_colours_are_for_terminals_and_those_who_force_them() -> None:
     """NO_COLOR wins."""
     assert "\x1b[" in brain("demo", "react", FORCE_COLOR="1").stdout

@@ -10,12 +10,14 @@ import json
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
 
 from brain._version import __version__
 from brain.agent import PATTERNS, build_agent, pattern_class
-from brain.errors import ConfigurationError
+from brain.errors import ConfigurationError, SandboxError
 from brain.runtime import Event, StepEnded
+from brain.tools import plain
 from brain.trace import as_text, step_line, to_dict, visible
 from brain.types import PatternResult
 
@@ -57,9 +59,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         code: int = options.command(options)
         sys.stdout.flush()
-    except ConfigurationError as error:
+    except BrokenPipeError:  # the reader has gone: `brain … | head`
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141  # 128 + SIGPIPE, as shells have it
+    except (ConfigurationError, OSError) as error:
         print(f"brain: {error}", file=sys.stderr)
         return 2
+    except SandboxError as error:
+        print(f"brain: {error}", file=sys.stderr)
+        return 1
     except KeyboardInterrupt as stop:
         partial = getattr(stop, "partial_result", None)
         if isinstance(partial, PatternResult):
@@ -67,9 +75,6 @@ def main(argv: Sequence[str] | None = None) -> int:
             _print(partial, options)
         print("brain: stopped", file=sys.stderr)
         return 130
-    except BrokenPipeError:  # the reader has gone: `brain … | head`
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141  # 128 + SIGPIPE, as shells have it
     return code
 
 
@@ -84,7 +89,9 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
 
     run = commands.add_parser("run", help="run a pattern on a task", description="Run a pattern on a task.")
-    run.add_argument("pattern", choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}")
+    run.add_argument(
+        "pattern", type=_dashed, choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}"
+    )
     run.add_argument("task", help="what to do; - reads it from stdin")
     run.add_argument("--tool", action="append", default=[], metavar="NAME", help="a demo tool (may be repeated)")
     run.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
@@ -100,18 +107,40 @@ def _parser() -> argparse.ArgumentParser:
         help="watch a pattern at work, offline",
         description="Play a scripted model over real tools and print the whole trace.",
     )
-    demo.add_argument("pattern", choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}")
+    demo.add_argument(
+        "pattern", type=_dashed, choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}"
+    )
     demo.set_defaults(command=_demo)
     _output_options(demo)
+
+    doctor = commands.add_parser(
+        "doctor",
+        help="say what works here",
+        description="Say what works on this machine: the interpreter, and what each executor of programs guarantees.",
+    )
+    doctor.set_defaults(command=_doctor)
+
+    by_hand = commands.add_parser("sandbox", help="run a program in a sandbox", description="Run a program by hand.")
+    by_hand.add_argument("file", metavar="FILE", help="a Python file; - reads it from stdin")
+    by_hand.add_argument("--kind", choices=["auto", "subprocess", "docker"], default="auto", help="which executor")
+    by_hand.add_argument("--timeout", type=float, default=30.0, metavar="SECONDS", help="how long it may run (30)")
+    by_hand.add_argument("--require", metavar="NAMES", help="guarantees it must have, with commas; all by default")
+    by_hand.set_defaults(command=_sandbox)
+    _output_options(by_hand)
 
     listed = commands.add_parser("patterns", help="list the patterns", description="List the patterns.")
     listed.set_defaults(command=_list_patterns)
 
     graph = commands.add_parser("graph", help="draw a pattern", description="Print a pattern's diagram as Mermaid.")
-    graph.add_argument("pattern", choices=_DRAWN, metavar="PATTERN", help=f"one of {', '.join(_DRAWN)}")
+    graph.add_argument("pattern", type=_dashed, choices=_DRAWN, metavar="PATTERN", help=f"one of {', '.join(_DRAWN)}")
     graph.add_argument("--describe", action="store_true", help="say it in words instead")
     graph.set_defaults(command=_graph)
     return parser
+
+
+def _dashed(name: str) -> str:
+    """Take a pattern's name with underscores, too."""
+    return name.replace("_", "-")
 
 
 def _output_options(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +171,34 @@ def _agent(options: argparse.Namespace, tools: dict[str, Any]) -> BasePattern:
         return build_agent("react-text", model=_provider(options), tools=tools, **settings, **limit)
     name = "react" if options.pattern == "react-native" else options.pattern
     return build_agent(name, model=_provider(options), tools=tools, max_agent_iterations=options.max_steps, **settings)
+
+
+def _doctor(_: argparse.Namespace) -> int:
+    from brain.cli.doctor import report
+
+    print(report())
+    return 0
+
+
+def _sandbox(options: argparse.Namespace) -> int:
+    """Run a program by hand; the exit code says whether it ran to its end."""
+    from brain.sandbox import GUARANTEES, sandbox
+
+    program = sys.stdin.read() if options.file == "-" else Path(options.file).read_text(encoding="utf-8")
+    require = (
+        tuple(GUARANTEES) if options.require is None else tuple(each for each in options.require.split(",") if each)
+    )
+    report = sandbox(options.kind, require=require).run(program, timeout=options.timeout)
+    if options.json:
+        print(json.dumps(plain(report), allow_nan=False))
+    else:
+        print(report.stdout, end="")
+        print(report.stderr, end="", file=sys.stderr)
+        if report.answered:
+            print(f"answer: {report.value!r}", file=sys.stderr)
+        if not report.ok:
+            print(f"brain: the program failed: {report.error}", file=sys.stderr)
+    return 0 if report.ok else 1
 
 
 def _list_patterns(_: argparse.Namespace) -> int:

@@ -88,6 +88,20 @@ DEMOS = {
         (says("", calls("berths", harbour="north")), says("", calls("berths", harbour="south")), _DEEP_ANSWER),
         (berths,),
     ),
+    "code-action": Demo(
+        _DEEP,
+        "CodeAction",
+        ("```python\n"
+         "deep = {}\n"
+         "for harbour in ('north', 'south'):\n"
+         "    for berth, depth in berths(harbour).items():\n"
+         "        if depth > 6:\n"
+         "            deep[berth] = depth\n"
+         "names = [f'{berth} ({depth} m)' for berth, depth in deep.items()]\n"
+         "print('RESULT:', ', '.join(names[:-1]), 'and', names[-1], 'are deeper than 6 metres.')\n"
+         "```",),
+        (berths,),
+    ),
     "peoatr": Demo(
         _DEEP,
         "PEOATR",

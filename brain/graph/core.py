@@ -104,6 +104,8 @@ class PromptGraph(Prebuilts):
         self.nodes: dict[str, Node] = {}
         self.edges: list[Edge] = []
         self.entry: str | None = None
+        self.sandbox: Any = None
+        """Runs the programs of its stages; by default the first executor here that gives every guarantee."""
 
     def add_node(self, node: Node) -> PromptGraph:
         """Add a stage; the first one added is the entry unless ``set_entry`` says otherwise."""

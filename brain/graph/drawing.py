@@ -28,12 +28,13 @@ def mermaid(graph: PromptGraph, direction: str = "LR") -> str:
     for name, node in graph.nodes.items():
         for source, target, label, dotted in node.inner_edges():
             lines.append(_arrow(names[source], names[target], label, dotted))
+        leaves = names[node.exit]
         for route, target in node.routes.items():
-            lines.append(_arrow(names[name], names[target], route, False))
+            lines.append(_arrow(leaves, names[target], route, False))
         edges = graph.outgoing(name)
-        lines += [_arrow(names[name], names[edge.target], edge.label, False) for edge in edges]
+        lines += [_arrow(leaves, names[edge.target], edge.label, False) for edge in edges]
         if not edges and not node.routes:
-            lines.append(_arrow(names[name], names[END], "", False))
+            lines.append(_arrow(leaves, names[END], "", False))
     return "\n".join(lines)
 
 

@@ -76,6 +76,11 @@ class Node(ABC):
         """Return the tools that the stage may call, by name."""
         return {}
 
+    @property
+    def exit(self) -> str:
+        """Which stage in diagrams the ways on start from: this one, or one inside it."""
+        return self.name
+
     def inner_nodes(self) -> dict[str, str]:
         """Return the stages inside this one, with their titles, for diagrams."""
         return {}

@@ -5,6 +5,7 @@ These are the only references from the graphs up to the patterns; each is import
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,6 +62,30 @@ class Prebuilts:
 
         options |= {"system_prompt": system_prompt, "blocks": blocks}
         return Managed(tools, max_node_iterations=max_node_iterations, **options).graph()
+
+    @classmethod
+    def code_action(
+        cls,
+        tools: Any = None,
+        system_prompt: str = "",
+        blocks: Any = None,
+        sandbox_factory: Callable[[], Any] | None = None,
+        max_repairs: int = 1,
+        exec_timeout: int = 120,
+        max_tool_calls: int = 50,
+    ) -> PromptGraph:
+        """One program over the tools, run in a sandbox; see ``brain.patterns.CodeAction``."""
+        from brain.patterns.code_action import CodeAction
+
+        return CodeAction(
+            tools,
+            sandbox=sandbox_factory() if sandbox_factory is not None else None,
+            max_repairs=max_repairs,
+            exec_timeout=exec_timeout,
+            max_tool_calls=max_tool_calls,
+            system_prompt=system_prompt,
+            blocks=blocks,
+        ).graph()
 
     @classmethod
     def peoatr(cls, tools: Any = None, system_prompt: str = "", blocks: Any = None, **options: Any) -> PromptGraph:

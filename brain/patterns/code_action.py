@@ -14,17 +14,19 @@ tool calls, and what one prints that ran into its cap is discarded.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from brain.errors import CodeActionBudgetError, GraphExecutionError, StructureError, whole_number
+from brain.graph import GraphState, Node, NodeResult, PromptGraph
 from brain.messages import Transcript, assistant, system, user
 from brain.patterns.base import BasePattern
 from brain.patterns.code_text import declined, extract_program, signatures
 from brain.policy import Finish, Policy, ask, execute, note
-from brain.tools import render
+from brain.tools import Tool, render
 from brain.types import LLMProvider
 
-__all__ = ["CodeAction", "declined", "extract_program"]
+__all__ = ["CodeAction", "ProgramNode", "declined", "extract_program"]
 
 
 class CodeAction(BasePattern):
@@ -62,6 +64,13 @@ class CodeAction(BasePattern):
         self.max_tool_calls = whole_number("CodeAction", "max_tool_calls", max_tool_calls)
         self.prefix = "\n\n".join(str(part) for part in (system_prompt, *(blocks or ())) if part)
         self._sandbox = sandbox
+
+    def graph(self) -> PromptGraph:
+        """The pattern as a stage, for diagrams and for graphs of one's own."""
+        graph = PromptGraph("code_action")
+        graph.add_node(ProgramNode("reason", self))
+        graph.sandbox = self._sandbox
+        return graph
 
     def policy(self, task: str) -> Policy[Finish]:
         """Write, run, repair."""
@@ -110,6 +119,44 @@ class CodeAction(BasePattern):
             max_tool_calls=self.max_tool_calls,
             attempts=attempts,
         )
+
+
+class ProgramNode(Node):
+    """A stage that writes one program and runs it.
+
+    Args:
+        name: the stage's name.
+        pattern: the code-action pattern that it carries out.
+        **options: as for ``Node``.
+    """
+
+    def __init__(self, name: str, pattern: CodeAction, **options: Any) -> None:
+        super().__init__(name, **{"title": "reason (write 1 program)", **options})
+        self.pattern = pattern
+
+    def all_tools(self) -> Mapping[str, Tool]:
+        """Return the tools that the program may call."""
+        return self.pattern.tools
+
+    @property
+    def exit(self) -> str:
+        """The sandbox: what runs there gives the answer."""
+        return "sandbox"
+
+    def inner_nodes(self) -> dict[str, str]:
+        """Return the sandbox, for diagrams."""
+        return {"sandbox": "run in sandbox (tools bridged to host)"}
+
+    def inner_edges(self) -> list[tuple[str, str, str, bool]]:
+        """Return the way into the sandbox, for diagrams."""
+        return [(self.name, "sandbox", "", False)]
+
+    def run(self, state: GraphState) -> Policy[NodeResult]:
+        """Write the program, run it, and let its answer join the conversation."""
+        finish = yield from self.pattern.policy(state.task)
+        state.keep(assistant(finish.answer))
+        state.answer = finish.answer
+        return NodeResult(self.name, finish.answer, finish.answer)
 
 
 def _tail(text: str) -> str:

@@ -75,6 +75,7 @@ class GraphPattern(StagePattern):
         graph.validate()
         super().__init__(None, provider)
         self._graph = graph
+        self._sandbox = graph.sandbox
 
     @property
     def name(self) -> str:

@@ -63,8 +63,11 @@ def _heading(step: Step) -> str:
 
 
 def _totals(result: PatternResult) -> str:
-    calls = sum(step.action is not None for step in result.steps)
-    told = [f"{result.iterations} model calls", f"{calls} tool calls", f"{result.seconds * 1000:.1f} ms"]
+    if result.journal is not None:
+        models, calls = result.report.model_calls, result.report.tool_calls
+    else:
+        models, calls = result.iterations, sum(step.action is not None for step in result.steps)
+    told = [f"{models} model calls", f"{calls} tool calls", f"{result.seconds * 1000:.1f} ms"]
     if result.usage is not None:
         told.append(f"{result.usage.input_tokens} tokens in, {result.usage.output_tokens} out")
     return "; ".join(told)
