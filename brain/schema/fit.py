@@ -162,10 +162,12 @@ class _Fitter:
             return base(self.text(value, path))
         from base64 import b64decode
 
-        try:
-            return base(b64decode(value, validate=True))
-        except (TypeError, ValueError):
-            return self.problem(path, "base64 text (bytes)", value)
+        if self.freedom != _EXACT and isinstance(value, str):
+            try:
+                return base(b64decode(value, validate=True))
+            except ValueError:
+                pass  # said below
+        return self.problem(path, "base64 text (bytes)", value)
 
     def choice(self, kind: Any, choices: list[tuple[Any, Any]], value: Any, path: str) -> Any:
         for said, meant in choices:
@@ -296,6 +298,8 @@ class _Fitter:
     def other(self, base: Any, value: Any, path: str) -> Any:
         if isinstance(value, base):
             return value
+        if self.freedom == _EXACT:
+            return self.problem(path, type_name(base), value)
         module, name = base.__module__.partition(".")[0], base.__name__
         try:
             if isinstance(value, str) and module == "datetime" and hasattr(base, "fromisoformat"):

@@ -49,9 +49,18 @@ def _record(kind: Any) -> Record:
         return Record(kinds, frozenset(required))
     kinds = {name: bare(each) for name, each in hints.items()}
     if typing.is_typeddict(kind):
-        return Record(kinds, kind.__required_keys__)
+        return Record(kinds, frozenset(name for name in kinds if _must_be_there(name, hints[name], kind)))
     kinds = {name: kinds.get(name, Any) for name in kind._fields}
     return Record(kinds, frozenset(set(kinds) - set(kind._field_defaults)))
+
+
+def _must_be_there(name: str, hint: Any, kind: Any) -> bool:
+    """Whether a ``TypedDict`` needs a key; its own record of that is wrong where annotations are texts."""
+    while get_origin(hint) in (*_QUALIFIERS, typing.Annotated):
+        if get_origin(hint) in (typing.Required, typing.NotRequired):
+            return get_origin(hint) is typing.Required
+        hint = get_args(hint)[0]
+    return name in kind.__required_keys__
 
 
 def _is_named_tuple(kind: type) -> bool:
