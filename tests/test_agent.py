@@ -53,7 +53,7 @@ def test_a_graph_or_a_pattern_may_stand_for_the_name() -> None:
 
 def test_models_have_names() -> None:
     """``echo`` is one; an unknown kind is refused."""
-    assert build_agent("react", model="echo").run("hello").answer == "hello"
+    assert build_agent("react-text", model="echo").run("hello").answer == "hello"
     with pytest.raises(ConfigurationError):
         build_agent("react", model="nobody:knows")
 
