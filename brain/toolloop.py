@@ -152,11 +152,10 @@ def _made(calls: list[ToolCall], thought: str, phase: str) -> Policy[list[Observ
     if len(calls) == 1:
         only = calls[0]
         return [(yield from act(only.name, only.arguments, thought=thought, id=only.id, phase=phase))]
-    thoughts = [thought] + [""] * (len(calls) - 1)
     outcomes: Any = yield Batch(
         tuple(
-            Act(call.name, call.arguments, thought=said, id=call.id, phase=phase)
-            for call, said in zip(calls, thoughts, strict=True)
+            Act(call.name, call.arguments, thought="" if place else thought, id=call.id, phase=phase)
+            for place, call in enumerate(calls)
         )
     )
     for outcome in outcomes:

@@ -187,7 +187,7 @@ class PromptGraph(Prebuilts):
         """Return the end of a run: the answer that a stage wrote."""
         if state.answer.strip():
             return Finish(state.answer)
-        raise GraphExecutionError(f"{self.name}: no answer: none of the stages {', '.join(state.path)} has written one")
+        raise GraphExecutionError(f"no answer: none of the stages {', '.join(state.path)} has written one")
 
     def run(self, task: str, **options: Any) -> PatternResult:
         """Run the graph on a task; ``provider`` and the options of ``BasePattern.run`` are taken by keyword."""
@@ -236,7 +236,7 @@ class PromptGraph(Prebuilts):
     def _hand_over(self, node: Node) -> Policy[str]:
         """Go on from a stage that has used its visits."""
         if node.when_spent is None:
-            raise GraphExecutionError(f"{self.name}: stage {node.name} has used its budget, and hands over to none")
+            raise GraphExecutionError(f"stage {node.name} has used its budget, and hands over to none")
         yield from note("spent", f"{node.name} has used its budget; {node.when_spent} is next", phase=node.name)
         return node.when_spent
 
@@ -263,15 +263,14 @@ class PromptGraph(Prebuilts):
                 holds = bool(edge.condition(result))
             except Exception as error:
                 raise GraphExecutionError(
-                    f"{self.name}: the condition of the edge {edge.source} -> {edge.target} raised "
-                    f"{type(error).__name__}: {error}"
+                    f"the condition of the edge {edge.source} -> {edge.target} raised {type(error).__name__}: {error}"
                 ) from error
             if holds:
                 return edge.target, edge.label or "its condition holds"
         if node.decisive and not result.ok:
-            raise GraphExecutionError(f"{self.name}: stage {node.name} failed: {result.error or result.output}")
+            raise GraphExecutionError(f"stage {node.name} failed: {result.error or result.output}")
         if edges or node.routes:
-            raise GraphExecutionError(f"{self.name}: no edge of stage {node.name} fits what it came to")
+            raise GraphExecutionError(f"no edge of stage {node.name} fits what it came to")
         return END, "no way on"
 
 

@@ -88,11 +88,25 @@ class Prebuilts:
         ).graph()
 
     @classmethod
-    def peoatr(cls, tools: Any = None, system_prompt: str = "", blocks: Any = None, **options: Any) -> PromptGraph:
+    def peoatr(
+        cls,
+        tools: Any = None,
+        system_prompt: str = "",
+        blocks: Any = None,
+        planning_instructions: str = "",
+        acting_instructions: str = "",
+        thinking_instructions: str = "",
+        reflecting_instructions: str = "",
+        max_act_steps: int = 12,
+        **options: Any,
+    ) -> PromptGraph:
         """Plan, act, think, reflect, answer; see ``brain.patterns.PEOATR``."""
         from brain.patterns.peoatr import PEOATR
 
-        return PEOATR(tools, system_prompt=system_prompt, blocks=blocks, **options).graph()
+        options |= {"system_prompt": system_prompt, "blocks": blocks, "max_act_steps": max_act_steps}
+        options |= {"planning_instructions": planning_instructions, "acting_instructions": acting_instructions}
+        options |= {"thinking_instructions": thinking_instructions, "reflecting_instructions": reflecting_instructions}
+        return PEOATR(tools, **options).graph()
 
     @classmethod
     def research(
