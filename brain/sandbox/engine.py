@@ -6,7 +6,7 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from brain.errors import ConfigurationError, SandboxGuaranteeMissing, SandboxUna
 from brain.sandbox.base import BY_CONSTRUCTION, GUARANTEES, OnCall, ProgramReport, check_required
 from brain.sandbox.bridge import FRAME, ROOM, Bridge, Ended, Limits
 from brain.sandbox.inside import BOOT
+from brain.sandbox.inside.endings import CPU_TIME, DEADLINE
 from brain.sandbox.inside.wire import dumps
 from brain.sandbox.signatures import ToolFace, faces
 
@@ -101,8 +102,8 @@ class Engine(ABC):
         self.memory, self.scratch, self.output, self.cpu = memory, scratch, output, cpu
 
     @abstractmethod
-    def _launch(self, config: dict[str, Any]) -> Any:
-        """Start a launcher; a context manager of ``Launched`` that leaves nothing of it behind."""
+    def _launch(self, config: dict[str, Any]) -> AbstractContextManager[Launched]:
+        """Start a launcher; on leaving, nothing of it is left."""
 
     @abstractmethod
     def _advice(self) -> str:
@@ -206,6 +207,7 @@ def _message(program: str, shown: list[ToolFace]) -> str:
     """Write the frame that carries the program and its tools."""
     if type(program) is not str:
         raise WrongType(f"a program is text; got {type(program).__name__}")
+    program = program.encode("utf-8", "backslashreplace").decode()  # half a surrogate pair, as Python would write it
     tools = []
     for face in shown:
         defaults: list[Any] = []
@@ -274,8 +276,6 @@ def _report(
 
 def _how(status: int | None, limits: Limits) -> tuple[str, str]:
     """Say how a program ended that sent no last frame, from its launcher's exit status."""
-    from brain.sandbox.inside.supervisor import CPU_TIME, DEADLINE
-
     if status is None:
         return "channel", "the program closed its channel to the host and was ended"
     if status == DEADLINE:

@@ -371,6 +371,8 @@ def test_a_program_is_the_main_module(executor):
         "try:\n    input('Who? ')\nexcept EOFError as e:\n    print(e)"
     )
     assert executor.run(program).stdout == "P(x=1) []\nWho? EOF when reading a line\n"
+    report = executor.run("import sys\nprint('a', file=sys.__stdout__)\nprint(len('\ud800'))\nexit()")
+    assert (report.ok, report.stdout) == (True, "a\n1\n"), report.error
 
 
 @pytest.mark.parametrize(

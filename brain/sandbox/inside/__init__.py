@@ -8,7 +8,7 @@ from __future__ import annotations
 
 __all__ = ["BOOT", "MODULES", "bundle"]
 
-MODULES = ("wire", "kernel", "mounts", "landlock", "seccomp", "evidence", "confine", "program", "supervisor")
+MODULES = ("wire", "endings", "kernel", "mounts", "landlock", "seccomp", "evidence", "confine", "program", "supervisor")
 """In the order in which they can be loaded: each imports only those before it."""
 
 BOOT = """\

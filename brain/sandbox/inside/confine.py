@@ -28,10 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-__all__ = ["LAYERS", "confine"]
-
-LAYERS = ("namespaces", "own_root", "limits", "user", "landlock", "seccomp")
-"""What can be switched off, one by one; each stops something that another one stops as well."""
+__all__ = ["confine"]
 
 SET_PDEATHSIG, SET_SECUREBITS, CAPBSET_DROP = 1, 28, 24
 _SIGKILL = 9

@@ -121,6 +121,7 @@ def run(channel: Channel, message: dict[str, Any]) -> None:
     given["final_answer"] = _final(answer, message["room"])
     vars(module).update(given)
     sys.modules["tools"] = module
+    vars(builtins).update(exit=sys.exit, quit=sys.exit)  # which the site module, left out here, would have brought
     main = sys.modules["__main__"] = type(sys)("__main__")
     vars(main).update({"__builtins__": builtins, **given})
     sys.argv = [_NAME]

@@ -12,6 +12,7 @@ import sys
 import time
 
 from brain.sandbox.inside.confine import confine
+from brain.sandbox.inside.endings import CPU_TIME, DEADLINE, LEASH, MOST
 from brain.sandbox.inside.evidence import held
 from brain.sandbox.inside.kernel import libc, prctl
 from brain.sandbox.inside.program import Channel, Printed, run, text_output
@@ -21,12 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-__all__ = ["CPU_TIME", "DEADLINE", "LEASH", "main"]
-
-DEADLINE, CPU_TIME, LEASH = 124, 123, 122
-"""Exit statuses: killed at the deadline, by the limit on processor time, because the host went away.
-Others: below 100, the program's own status (99 for more); 128 + n, it was ended by signal n."""
-_OTHER = 99
+__all__ = ["main"]
 
 SET_CHILD_SUBREAPER = 36
 NEWUSER = 0x10000000
@@ -120,6 +116,7 @@ def _become(config: dict[str, Any], go: int, layers: set[str], notes: dict[str, 
     else:
         sys.stdout = text_output(os.fdopen(1, "wb", closefd=False))
     sys.stderr = text_output(os.fdopen(2, "wb", closefd=False))
+    sys.__stdout__, sys.__stderr__ = sys.stdout, sys.stderr  # type: ignore[misc]
     sys.stdin = open(0, encoding="utf-8", errors="replace", closefd=False)  # noqa: SIM115
     channel.send(dumps({"t": "ready", "held": proven, "layers": sorted(layers), "notes": notes}, 1 << 16))
     config.clear()
@@ -156,7 +153,7 @@ def _watch(config: dict[str, Any], leash: int, child: int) -> int:
         if os.WTERMSIG(status) == _SIGKILL and used.ru_utime + used.ru_stime >= config["cpu"] - 0.1:
             return CPU_TIME
         return 128 + os.WTERMSIG(status)
-    return min(os.WEXITSTATUS(status), _OTHER)
+    return min(os.WEXITSTATUS(status), MOST)
 
 
 def _remove(probe: str) -> None:
