@@ -87,7 +87,7 @@ class Endpoint:
         self.path = parts.path
         self.key = Secret()  # sent as ``Authorization: Bearer`` when there is one
         self._login = Secret(parts.netloc.rpartition("@")[0], what="the password in base_url")
-        self._query = {name: _kept(name, value) for name, value in parse_qsl(parts.query, keep_blank_values=True)}
+        self._query = [(name, _kept(name, value)) for name, value in parse_qsl(parts.query, keep_blank_values=True)]
         self._headers = {}
         for name, value in (headers or {}).items():
             self._headers[name] = _header(name, value)
@@ -106,7 +106,7 @@ class Endpoint:
         """Return path and query as they go into the request line."""
         from urllib.parse import quote, urlencode
 
-        query = urlencode({name: _said(value) for name, value in self._query.items()})
+        query = urlencode([(name, _said(value)) for name, value in self._query])
         path = quote(self.path, safe="/%:@!$&'()*+,;=~-._")
         return f"{path}?{query}" if query else path
 
@@ -129,7 +129,7 @@ class Endpoint:
 
     def scrub(self, text: str) -> str:
         """Return the text without any secret of this endpoint."""
-        values = [_said(value) for value in (self.key, self._login, *self._query.values())]
+        values = [_said(value) for value in (self.key, self._login, *(value for _, value in self._query))]
         for header in self._headers.values():
             if isinstance(header, Secret):
                 said = _said(header)

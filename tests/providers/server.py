@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 import socket
+import ssl
 import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
+
+CERTIFICATE = Path(__file__).with_name("tls.pem")
+"""A key made for these tests and no other use, and its certificate: for 127.0.0.1 and far.example.test."""
+
+
+def trusting() -> ssl.SSLContext:
+    """TLS settings that trust the certificate of the tests."""
+    return ssl.create_default_context(cafile=str(CERTIFICATE))
 
 
 @dataclass
@@ -27,11 +37,13 @@ class FakeServer:
     ``status``, ``headers``, and one of ``body`` (JSON, or text as it is), ``body_text``, ``sse`` (lines),
     ``chunks`` (of a chunked body), ``drip`` (bytes, one each ``every`` seconds until the client goes);
     ``close`` breaks the connection off after it; ``hang`` never answers; ``drop`` hangs up at once.
-    The last response is served again when there are no more, unless ``strict``.
+    The last response is served again when there are no more. A callable is asked for the response.
     """
 
     responses: list[dict[str, Any]] = field(default_factory=list)
     asked: list[Asked] = field(default_factory=list)
+    tls: bool = False
+    """Whether to speak TLS, with a certificate that ``trusting()`` trusts."""
 
     def __post_init__(self) -> None:
         self._lock = threading.Lock()
@@ -58,12 +70,18 @@ class FakeServer:
                 pass  # the client went: it says so itself
 
         self._server = Server(("127.0.0.1", 0), Handler)
+        if self.tls:
+            context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+            context.load_cert_chain(CERTIFICATE)
+            self._server.socket = context.wrap_socket(
+                self._server.socket, server_side=True, do_handshake_on_connect=False
+            )
         self.port = self._server.server_address[1]
         threading.Thread(target=self._server.serve_forever, args=(0.01,), daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}/v1"
+        return f"http{'s' if self.tls else ''}://127.0.0.1:{self.port}/v1"
 
     def __enter__(self) -> FakeServer:
         return self

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import ast
+import os
 from pathlib import Path
 
 import brain.pytest_plugin
@@ -48,7 +49,7 @@ def test_cassette(cassette):
 def test_the_fixtures(pytester, monkeypatch):
     """A script, a cassette that is recorded once and replayed then, and no way out of this machine."""
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    monkeypatch.setenv("PYTHONPATH", str(Path(brain.__file__).parents[1]))
+    monkeypatch.setenv("PYTHONPATH", str(Path(brain.__file__).parents[1]), prepend=os.pathsep)
     plugin = ("-p", "brain.pytest_plugin", "-p", "no:cacheprovider")
     pytester.makepyfile(test_it=TESTS)
     missing = pytester.runpytest_subprocess(*plugin, "-k", "test_cassette")

@@ -28,7 +28,7 @@ from brain.providers import (
 )
 from brain.providers.secrets import Secret, scrub
 from brain.types import Reply
-from tests.providers.server import FakeServer, chat
+from tests.providers.server import FakeServer, chat, trusting
 
 KEY = "sk-Zz9/secret+KEY=0000"
 HI = [user("hi")]
@@ -199,6 +199,79 @@ def test_a_tunnel_is_asked_for_without_the_key(monkeypatch):
         thread.join()
     assert heard == [b"CONNECT far.example.test:443 HTTP/1.1\r\nHost: far.example.test:443\r\n\r\n"]
     assert caught.value.kind == "connection"
+
+
+def test_https_is_spoken_and_checked():
+    """A certificate that nobody vouches for is no passing failure; one that is trusted will do."""
+    with FakeServer([{"body": chat()}], tls=True) as server:
+        with pytest.raises(ProviderError, match="certificate cannot be trusted") as caught:
+            ChatCompletionsProvider(server.url, "m", KEY).generate(HI)
+        assert (caught.value.kind, caught.value.retryable, server.asked) == ("connection", False, [])
+        provider = ChatCompletionsProvider(server.url, "m", KEY, transport=Transport(context=trusting()))
+        assert provider.generate(HI).text == "hello"
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        assert server.asked[0].headers["host"] == f"127.0.0.1:{server.port}"
+        other = server.url.replace("127.0.0.1", "localhost")  # which the certificate does not name
+        with pytest.raises(ProviderError, match="certificate cannot be trusted"):
+            ChatCompletionsProvider(other, "m", KEY, transport=Transport(context=trusting())).generate(HI)
+
+
+@pytest.mark.parametrize("response", [{"hang": True}, {"drip": b" " * 999}])
+def test_https_ends_in_time(response):
+    """As http does."""
+    with FakeServer([response], tls=True) as server:
+        transport = Transport(context=trusting(), deadline=0.5, timeout=0.4)
+        began = time.monotonic()
+        with pytest.raises(ProviderError) as caught:
+            ChatCompletionsProvider(server.url, "m", transport=transport).generate(HI)
+    assert caught.value.kind == "timeout"
+    assert time.monotonic() - began < 2
+
+
+def test_a_handshake_that_never_comes_ends_in_time():
+    """Somebody listens and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as listener, pytest.raises(ProviderError) as caught:
+        ChatCompletionsProvider(f"https://127.0.0.1:{listener.getsockname()[1]}", "m", timeout=0.2).generate(HI)
+    assert caught.value.kind == "timeout"
+
+
+def test_https_goes_through_a_tunnel(monkeypatch):
+    """The proxy passes on what it cannot read, and what it was told holds no key."""
+    monkeypatch.delenv("no_proxy", raising=False)
+    monkeypatch.delenv("NO_PROXY", raising=False)
+    heard = []
+    with FakeServer([{"body": chat("far")}], tls=True) as server, socket.create_server(("127.0.0.1", 0)) as listener:
+
+        def pass_on(source, target):
+            while data := source.recv(9999):
+                heard.append(data)
+                target.sendall(data)
+            target.shutdown(socket.SHUT_WR)
+
+        def serve():
+            near, _ = listener.accept()
+            with near, socket.create_connection(("127.0.0.1", server.port)) as far:
+                heard.append(near.recv(9999))
+                near.sendall(b"HTTP/1.1 200 Connected\r\n\r\n")
+                back = threading.Thread(target=pass_on, args=(far, near))
+                back.start()
+                pass_on(near, far)
+                back.join()
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        monkeypatch.setenv("https_proxy", f"http://me:word@127.0.0.1:{listener.getsockname()[1]}")
+        provider = ChatCompletionsProvider(
+            "https://far.example.test/v1", "m", KEY, transport=Transport(context=trusting())
+        )
+        assert provider.generate(HI).text == "far"
+        thread.join()
+        assert server.asked[0].path == "/v1/chat/completions"
+        assert server.asked[0].headers["authorization"] == f"Bearer {KEY}"
+        assert "proxy-authorization" not in server.asked[0].headers
+    assert heard[0].startswith(b"CONNECT far.example.test:443 HTTP/1.1\r\n")
+    assert b"Proxy-Authorization: Basic bWU6d29yZA==" in heard[0]
+    assert KEY.encode() not in b"".join(heard)
 
 
 def test_sixty_four_threads_share_one_provider():
