@@ -13,7 +13,7 @@ from typing import Any
 
 from brain.errors import ConfigurationError, SandboxUnavailable
 from brain.sandbox.base import GUARANTEES
-from brain.sandbox.engine import BOOT, Engine, Launched
+from brain.sandbox.engine import BOOT, Engine, Launched, pipe
 from brain.sandbox.inside import bundle
 from brain.sandbox.inside.wire import dumps
 
@@ -96,15 +96,9 @@ class DockerSandbox(Engine):
         process: subprocess.Popen[bytes] | None = None
         launched: Launched | None = None
         try:
-
-            def pipe() -> tuple[int, int]:
-                ends = os.pipe()
-                opened.extend(ends)
-                return ends
-
-            replies_from, replies = pipe()
-            requests, requests_to = pipe()
-            err, err_to = pipe()
+            replies_from, replies = pipe(opened)
+            requests, requests_to = pipe(opened)
+            err, err_to = pipe(opened)
             try:
                 process = subprocess.Popen(  # noqa: S603  # a command of the caller's choice
                     self._run(name), stdin=replies_from, stdout=requests_to, stderr=err_to,

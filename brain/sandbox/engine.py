@@ -21,7 +21,7 @@ from brain.sandbox.signatures import ToolFace, faces
 if TYPE_CHECKING:
     from subprocess import Popen
 
-__all__ = ["BOOT", "Engine", "Launched"]
+__all__ = ["BOOT", "Engine", "Launched", "pipe"]
 
 _START = 20.0  # seconds for a launcher to report; a container's may be slow, none takes a tenth of that
 _MARGIN = 1.0  # seconds that the launcher's clock gives the host's, which starts later and looks first
@@ -85,6 +85,20 @@ class Launched:
         """Close every descriptor that is still open."""
         for fd in {self.requests, self.replies, self.out, self.err, self.leash} - {-1}:
             os.close(fd)
+
+
+def pipe(opened: list[int]) -> tuple[int, int]:
+    """Make a pipe and note its ends; never on a standard number, where a daemon may have nothing open."""
+    import fcntl
+
+    ends = []
+    for end in os.pipe():
+        if end < 3:
+            low, end = end, fcntl.fcntl(end, fcntl.F_DUPFD_CLOEXEC, 3)
+            os.close(low)
+        opened.append(end)
+        ends.append(end)
+    return ends[0], ends[1]
 
 
 class Engine(ABC):

@@ -10,7 +10,7 @@ from typing import Any
 
 from brain.errors import ConfigurationError, SandboxUnavailable
 from brain.sandbox.base import GUARANTEES
-from brain.sandbox.engine import BOOT, Engine, Launched
+from brain.sandbox.engine import BOOT, Engine, Launched, pipe
 from brain.sandbox.inside import bundle
 from brain.sandbox.inside.wire import dumps
 
@@ -82,17 +82,11 @@ class SubprocessSandbox(Engine):
         probe = ""
         try:
             probe = _probe()
-
-            def pipe() -> tuple[int, int]:
-                ends = os.pipe()
-                opened.extend(ends)
-                return ends
-
-            control, leash = pipe()
-            requests, requests_to = pipe()
-            replies_from, replies = pipe()
-            out, out_to = pipe()
-            err, err_to = pipe()
+            control, leash = pipe(opened)
+            requests, requests_to = pipe(opened)
+            replies_from, replies = pipe(opened)
+            out, out_to = pipe(opened)
+            err, err_to = pipe(opened)
             process = subprocess.Popen(  # noqa: S603  # this interpreter, with text of this library
                 [sys.executable, "-I", "-S", "-B", "-X", "utf8", "-c", BOOT, str(control)],
                 stdin=subprocess.DEVNULL, stdout=out_to, stderr=err_to, pass_fds=(control, requests_to, replies_from),

@@ -144,3 +144,14 @@ def test_a_launcher_that_cannot_start_says_why(monkeypatch, temporary):
         SubprocessSandbox().run("1")
     assert os.listdir("/proc/self/fd") == descriptors
     assert os.listdir(temporary) == []
+
+
+def test_a_daemon_without_standard_streams_can_run_programs():
+    """Pipes that would get the numbers 0 to 2 are moved out of the way."""
+    program = (
+        "import os\nfrom brain.sandbox import SubprocessSandbox\nkept = os.dup(1)\nos.closerange(0, 3)\n"
+        "report = SubprocessSandbox(require=()).run('print(t(1))', {'t': lambda x: x})\n"
+        "os.write(kept, report.output.encode() or repr(report).encode())"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, cwd=ROOT, check=True)
+    assert done.stdout == b"1\n"

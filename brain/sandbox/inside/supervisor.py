@@ -150,7 +150,9 @@ def _watch(config: dict[str, Any], leash: int, child: int) -> int:
     if why:
         return why
     if os.WIFSIGNALED(status):
-        if os.WTERMSIG(status) == _SIGKILL and used.ru_utime + used.ru_stime >= config["cpu"] - 0.1:
+        # The kernel counts what the limit is compared with in ticks, and here more exactly; they differ a little.
+        least = max(config["cpu"] - 1.0, config["cpu"] / 2)
+        if os.WTERMSIG(status) == _SIGKILL and used.ru_utime + used.ru_stime >= least:
             return CPU_TIME
         return 128 + os.WTERMSIG(status)
     return min(os.WEXITSTATUS(status), MOST)
