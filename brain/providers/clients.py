@@ -7,7 +7,7 @@ imported here. Requests and replies are written and read as by the dialect's own
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Mapping
 from typing import Any
 
 from brain.errors import ConfigurationError, ProviderError, WrongType
@@ -53,7 +53,7 @@ class _Client(HTTPProvider):
         said = self._call({**body})
         return Answer(_plain(said))
 
-    def _lines(self, body: Mapping[str, Any]) -> Iterator[str | Answer]:
+    def _lines(self, body: Mapping[str, Any]) -> Generator[str | Answer, None, None]:
         failure: ProviderError | None = None
         said = self._call({**body})
         try:

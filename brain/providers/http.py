@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import Any
 
@@ -170,13 +170,14 @@ class HTTPProvider:
         self, messages: Sequence[Message], tools: Sequence[ToolSpec], tool_choice: Any, schema: Any
     ) -> Iterator[str | Reply]:
         body = {**self._request(messages, tools, tool_choice, schema), **self._streaming()}
-        lines = self._lines(body)
+        lines, amended = self._lines(body), None
         try:
             first = next(lines, "")
         except ProviderError as error:
             amended = self._amended(body, error)
             if amended is None:
                 raise
+        if amended is not None:
             lines = self._lines(amended)
             first = next(lines, "")
         if isinstance(first, Answer):  # the server does not stream
@@ -188,7 +189,7 @@ class HTTPProvider:
             try:
                 yield from self._chunks(chain((first,), lines), assembler)
             finally:
-                lines.close()  # type: ignore[attr-defined]
+                lines.close()
             reply = self._read(assembler.body(), {})
         yield reply
 
@@ -200,11 +201,11 @@ class HTTPProvider:
     def _post(self, body: Mapping[str, Any]) -> Answer:
         return self.transport.post(self.endpoint, encode(body), self._headers())
 
-    def _lines(self, body: Mapping[str, Any]) -> Iterator[str | Answer]:
+    def _lines(self, body: Mapping[str, Any]) -> Generator[str | Answer, None, None]:
         return self.transport.lines(self.endpoint, encode(body), self._headers())
 
     def _replied(self, answer: Answer) -> Reply:
-        if "event-stream" not in answer.headers.get("content-type", ""):
+        if "event-stream" not in answer.headers.get("content-type", "").lower():
             return self._read(answer.data, answer.headers)
         assembler = self._assembler()  # the server streams whether asked to or not
         for _ in self._chunks(answer.text.split("\n"), assembler):
@@ -249,10 +250,11 @@ class HTTPProvider:
         try:
             return self._reply(mended(data))
         except RecursionError:
-            raise malformed("it is nested too deeply", self.endpoint.shown) from None
+            problem = malformed("it is nested too deeply", self.endpoint.shown)
         except ProviderError as error:
-            error.args = (self.endpoint.scrub(str(error)),)
-            raise
+            problem = error
+        problem.args = (self.endpoint.scrub(str(problem)),)
+        raise problem
 
     def _failed(self, data: Any, status: int | None, headers: Mapping[str, str]) -> ProviderError:
         error = failed(status, data, "", headers, where=self.endpoint.shown, now=self.transport.now())

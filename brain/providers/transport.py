@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -33,7 +33,6 @@ __all__ = ["Answer", "Transport"]
 T = TypeVar("T")
 
 _CHUNK = 65_536
-_LINE = 1 << 20  # a stream sends a few words a line; a megabyte is a server gone wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,22 +88,24 @@ class Transport:
         (answer,) = self._exchange(endpoint, payload, {"Accept": "application/json", **headers}, read)
         return answer
 
-    def lines(self, endpoint: Endpoint, payload: bytes, headers: Mapping[str, str]) -> Iterator[str | Answer]:
+    def lines(
+        self, endpoint: Endpoint, payload: bytes, headers: Mapping[str, str]
+    ) -> Generator[str | Answer, None, None]:
         """Send a request and yield the lines of the answer as they come.
 
         A server that does not stream is given its due: the one ``Answer`` is all that is yielded.
         """
 
         def read(response: http.client.HTTPResponse) -> Iterator[str | Answer]:
-            kind = response.headers.get("content-type", "")
+            kind = response.headers.get("content-type", "").lower()
             if "json" in kind and "event-stream" not in kind:
                 yield self._answer(response, endpoint)
                 return
             size = 0
-            while line := response.readline(_LINE + 1):
+            while line := response.readline(self.max_bytes + 1):
                 size += len(line)
-                if len(line) > _LINE or size > self.max_bytes:
-                    raise _TooLong(f"a line is longer than {_LINE} bytes or the stream than {self.max_bytes}")
+                if size > self.max_bytes:
+                    raise _TooLong(f"it is longer than {self.max_bytes} bytes")
                 yield line.decode("utf-8", "replace")
             if response.length:
                 raise _CutOff(f"{response.length} bytes before its end")
@@ -114,7 +115,7 @@ class Transport:
     def _answer(self, response: http.client.HTTPResponse, endpoint: Endpoint) -> Answer:
         text = b"".join(self._pieces(response)).decode("utf-8-sig", "replace")
         said = _headers(response)
-        streamed = "event-stream" in said.get("content-type", "")  # though it was not asked to
+        streamed = "event-stream" in said.get("content-type", "").lower()  # though it was not asked to
         return Answer(None if streamed else self._decoded(text, said, endpoint), text, said)
 
     def _pieces(self, response: http.client.HTTPResponse) -> Iterator[bytes]:
@@ -151,7 +152,7 @@ class Transport:
         payload: bytes,
         headers: Mapping[str, str],
         read: Callable[[http.client.HTTPResponse], Iterator[T]],
-    ) -> Iterator[T]:
+    ) -> Generator[T, None, None]:
         """Send a request and read a good answer; all that fails becomes a ``ProviderError``."""
         connection: Connection | None = None
         try:

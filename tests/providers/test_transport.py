@@ -140,7 +140,7 @@ def test_an_answer_has_a_longest_length():
     assert failure({"body": " " * 2000}, transport=small)[0].kind == "malformed"
     lines = ["data: {}", ""] * 500
     assert failure({"sse": lines}, stream=True, transport=small)[0].kind == "malformed"
-    error, _ = failure({"sse": ["x" * (2 << 20)]}, stream=True)
+    error, _ = failure({"sse": ["x" * 2000]}, stream=True, transport=small)
     assert (error.kind, error.retryable) == ("malformed", False)
 
 
