@@ -101,12 +101,12 @@ def test_a_journal_never_writes_a_message_twice() -> None:
     """Each entry holds only the messages that are new; 200 steps cost twice what 100 cost."""
     sizes = {}
     for steps in (100, 200):
-        model = ScriptedProvider([f"Action: f\nAction Input: {n:04}" for n in range(steps)])
+        model = ScriptedProvider([f"Action: f\nAction Input: word{n:04}" for n in range(steps)])
         result = ReActAgent({"f": str.lower}, model, steps).run("t")
         assert result.journal is not None
         text = "\n".join(result.journal.to_lines())
         # The reply, the tool's input, its value and text, and the two messages made of them: no copies in later ones.
-        assert text.count("0007") == 6
+        assert text.count("word0007") == 6
         sizes[steps] = len(text)
     assert sizes[200] < 2.1 * sizes[100]
 
