@@ -15,14 +15,13 @@ __all__ = ["description", "mermaid"]
 
 def mermaid(graph: PromptGraph, direction: str = "LR") -> str:
     """Draw a graph as a Mermaid diagram; a second arrow of a node's own, such as its tool loop, is drawn too."""
-    names = {name: _identifier(name) for name in graph.nodes}
-    names[END] = "END"
     lines = [f"graph {direction}"]
     shown = {name: node.title or name for name, node in graph.nodes.items()}
     for node in graph.nodes.values():
         shown |= node.inner_nodes()
+    names = {END: "END"}
     for name in shown:
-        names.setdefault(name, _identifier(name))
+        names[name] = _identifier(name, names)
     lines += [f'    {names[name]}["{_escaped(title)}"]' for name, title in shown.items()]
     lines.append(f'    END["{END}"]')
     for name, node in graph.nodes.items():
@@ -57,10 +56,12 @@ def _arrow(source: str, target: str, label: str, dotted: bool) -> str:
     return f"    {source} {arrow}|{_escaped(label)}| {target}" if label else f"    {source} {arrow} {target}"
 
 
-def _identifier(name: str) -> str:
-    # "end" is a word of Mermaid's own.
+def _identifier(name: str, taken: dict[str, str]) -> str:
+    """Return a word that stands for a stage: none of Mermaid's own, and none that another stage has."""
     plain = re.sub(r"\W", "_", name)
-    return f"{plain}_" if plain.lower() in ("end", "graph", "subgraph", "style") else plain
+    while plain.lower() in ("end", "graph", "subgraph", "style") or plain in taken.values():
+        plain += "_"
+    return plain
 
 
 def _escaped(text: str) -> str:

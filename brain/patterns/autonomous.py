@@ -67,6 +67,7 @@ class Autonomous(StagePattern):
                 entry_node=self.entry_node,
                 answer_node=self.answer_node,
                 allow_repeat=self.allow_repeat,
+                title="AutonomousNode",
             )
         )
         graph.always("autonomous", END, "done")

@@ -80,7 +80,7 @@ class Verify(React):
     """
 
     _name = "verify"
-    _title = "reason (plan → solve → verify)"
+    _title = "reason\n(plan → solve → verify)"
 
     def __init__(
         self, tools: Any = None, provider: LLMProvider | None = None, *, max_node_iterations: int = 6, **options: Any
@@ -110,7 +110,7 @@ class Managed(React):
 
     _name = "managed"
     _scope = "ledger"
-    _title = "reason (tool loop + facts ledger)"
+    _title = "reason\n(tool loop + facts ledger)"
 
     def __init__(
         self, tools: Any = None, provider: LLMProvider | None = None, *, max_node_iterations: int = 30, **options: Any

@@ -40,12 +40,7 @@ class Chokepoints:
     __slots__ = ("_hooks",)
 
     def __init__(self, hooks: Hooks, done: Sequence[Entry]) -> None:
-        try:
-            self._hooks = hooks.for_run(done)
-        except BrainError:
-            raise
-        except Exception as error:
-            raise HookError(f"for_run of a hook raised {type(error).__name__}: {error}") from error
+        self._hooks = hooks.for_run(done)
 
     def open(self, pattern: str, task: str) -> BrainError | None:
         """Tell the hooks that a run begins; return the error of the first that refuses."""

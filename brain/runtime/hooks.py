@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import WrongType
+from brain.errors import BrainError, HookError, WrongType
 from brain.policy import Act, Ask
 from brain.types import Observation, PatternResult, Reply
 
@@ -87,12 +87,24 @@ class Hooks:
         """Return the hooks that serve one run."""
         if not any(_overrides(hook, "for_run") for hook in self.listed):
             return self
-        return Hooks(hook.for_run(done) for hook in self.listed)
+        return Hooks(_serving(hook, done) for hook in self.listed)
 
     def at(self, name: str) -> list[Callable[..., Any]]:
         """Return the methods to call at a chokepoint, in order."""
         methods: list[Callable[..., Any]] = getattr(self, name)
         return methods
+
+
+def _serving(hook: Hook, done: Sequence[Entry]) -> Hook:
+    try:
+        own: Any = hook.for_run(done)
+    except BrainError:
+        raise
+    except Exception as error:
+        raise HookError(f"hook {named(hook.for_run)} raised {type(error).__name__}: {error}") from error
+    if not isinstance(own, Hook):
+        raise HookError(f"hook {named(hook.for_run)} returned {type(own).__name__}; expected a Hook")
+    return own
 
 
 def _overrides(hook: Hook, name: str) -> bool:

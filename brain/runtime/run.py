@@ -160,12 +160,13 @@ class Run:
 
     def sentence(self, error: BrainError) -> str:
         """Say which pattern failed, in which stage, and why."""
-        last = next((entry.action for entry in reversed(self.journal.entries) if entry.outcome is not None), None)
+        entries = self.journal.entries
+        last = next((entry.action for entry in reversed(entries) if entry.outcome is not None), None)
         stage = ""
         if isinstance(error, ProviderError) and isinstance(last, Ask):
             stage = f", model call {self.fold.replies + 1}" + (f" ({last.phase})" if last.phase else "")
-        elif last is not None and last.phase and self.done:
-            stage = f" ({last.phase})"
+        elif entries and self.done and (phase := getattr(entries[-1].action, "phase", "")):
+            stage = f" ({phase})"
         return f"{self.journal.pattern or 'run'}{stage}: {error}"
 
     def _current_digest(self) -> str:

@@ -6,11 +6,31 @@ from collections.abc import Callable
 
 import pytest
 
-from brain.patterns import ReActAgent
+from brain.graph import GuardNode, PolicyNode, PromptNode
+from brain.ledger import ContextCompaction
+from brain.patterns import (
+    PEOATR,
+    Autonomous,
+    Debate,
+    Deliberate,
+    Managed,
+    Pipeline,
+    React,
+    ReActAgent,
+    Research,
+    Verify,
+)
+from brain.testing import calls, says
 from brain.testing.conformance import CHECKS, Enrolled
 
 TOOLS = {"look": lambda text: f"saw {text}", "boom": lambda text: 1 / 0}
 LOOK, BOOM = "Thought: t\nAction: look\nAction Input: a", "Action: boom\nAction Input: b"
+A, B = says("", calls("look", text="a")), says("first", calls("look", text="b"), calls("boom", text="b"))
+PLAN, WEAK = '{"subgoals": ["a", "b"], "quality_score": 4}', '{"subgoals": ["a"], "quality_score": 1}'
+ON, BACK = '{"route": "continue", "subgoal_complete": true}', '{"route": "reflect"}'
+REPLAN, DONE = '{"route": "replan", "mistake": "m", "correction": "c"}', '{"route": "answer"}'
+SEVERE, MILD = '{"severity": 0.9, "weaknesses": ["w"]}', '{"severity": 0.1}'
+FAILS, PASSES = '{"passes": false, "issues": ["i"]}', '{"passes": true}'
 
 PATTERNS = {
     "react": Enrolled(
@@ -19,6 +39,41 @@ PATTERNS = {
     "react, one step": Enrolled(lambda model: ReActAgent(provider=model, max_steps=1), ["Final Answer: x"]),
     "react, strict": Enrolled(
         lambda model: ReActAgent(TOOLS, model, require_final_answer=True), ["4", LOOK, "Final Answer: 4"]
+    ),
+    "native react": Enrolled(lambda model: React(TOOLS, model), [A, B, "", "x"]),
+    "verify": Enrolled(lambda model: Verify(TOOLS, model), [B, "x"]),
+    "managed": Enrolled(
+        lambda model: Managed(TOOLS, model, context_compaction=ContextCompaction(reuse_results=["look"])),
+        [A, B, A, A, "x"],
+    ),
+    "peoatr": Enrolled(
+        lambda model: PEOATR(TOOLS, model),
+        [WEAK, PLAN, A, "s1", ON, B, "s2", BACK, REPLAN, "no JSON", PLAN, "s3", BACK, DONE, "x"],
+    ),
+    "research": Enrolled(
+        lambda model: Research(TOOLS, model, synthesis_tools=TOOLS), [A, "f1", FAILS, B, "f2", "prose", PASSES, A, "x"]
+    ),
+    "autonomous": Enrolled(
+        lambda model: Autonomous(provider=model, tools=TOOLS),
+        ['{"next": "look"}', A, "s1", '{"next": "bogus"}', '{"next": "analyze"}', "s2", '{"next": "__done__"}', "x"],
+    ),
+    "deliberate": Enrolled(
+        lambda model: Deliberate(TOOLS, model),
+        ["t", WEAK, PLAN, A, "s1", "o1", REPLAN, PLAN, B, "s2", "o2", DONE, "x"],
+    ),
+    "debate": Enrolled(
+        lambda model: Debate(TOOLS, model),
+        [A, "p1", SEVERE, B, "p2", MILD, FAILS, "p3", '{"severity": 7}', MILD, PASSES, "x"],
+    ),
+    "pipeline": Enrolled(
+        lambda model: Pipeline(
+            PromptNode("a", tools=TOOLS),
+            GuardNode("g"),
+            PolicyNode("r", Debate(TOOLS)),
+            PromptNode("b"),
+            provider=model,
+        ),
+        [A, "e", "p1", MILD, PASSES, "d", "x"],
     ),
 }
 

@@ -176,7 +176,7 @@ def test_check_94_guards_are_objects_or_callables():
         result, _ = run(guarded(GuardNode("guard", guards)), [text])
         assert isinstance(result.exception, GraphExecutionError)
         assert (result.ok, result.answer) == (False, "")
-        assert f"stage guard failed: {why}" in str(result.error)
+        assert result.error == f"guarded (guard): stage guard failed: {why}"
         assert notes(result, "guard") == [f"guard: {why}"]
 
 
