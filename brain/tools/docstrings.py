@@ -11,7 +11,7 @@ _SECTION = re.compile(
     rf"(?P<name>{_SECTIONS}|keyword arguments|other parameters|see also|warnings?):?\s*$", re.IGNORECASE
 )
 _ARGUMENTS = {"args", "arguments", "parameters", "params", "keyword args", "keyword arguments", "other parameters"}
-_GOOGLE = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?:\([^)]*\))?\s*:\s?(?P<text>.*)$")
+_GOOGLE = re.compile(r"\*{0,2}(?P<name>\w+)\s*(?:\(.*?\))?\s*:\s?(?P<text>.*)$")
 _NUMPY = re.compile(r"\*{0,2}(?P<names>\w+(?:\s*,\s*\w+)*)\s*(?::.*)?$")
 _SPHINX = re.compile(
     r":(?:param|parameter|arg|argument|key|keyword)\s+(?:[^:]*?\s)?\*{0,2}(?P<name>\w+)\s*:\s?(?P<text>.*)$"
@@ -48,6 +48,9 @@ def read_docstring(text: str | None) -> tuple[str, dict[str, str]]:
         elif section == "sphinx":
             if current is not None and indent > 0:
                 current.append(stripped)
+        elif indent < base:  # back out of a Google section: the description goes on
+            section = ""
+            summary.append(line.rstrip())
         elif section in _ARGUMENTS:
             base = indent if base < 0 else base
             said = _GOOGLE.match(stripped) if indent <= base else None

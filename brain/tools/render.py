@@ -20,6 +20,7 @@ _MOST_VALUES = 100_000
 """Values written out of one result: as JSON, these are more characters than are shown."""
 _BYTES = 40
 """Bytes that are shown of binary data: enough to recognise a format by."""
+_SMALL = 2**63
 _BITS = 13_000
 """Longer whole numbers are written in base 16: beyond 4,300 digits Python refuses base 10, as it takes too long."""
 
@@ -74,8 +75,9 @@ class _Plain:
     def of(self, value: Any, inside: tuple[int, ...]) -> Any:
         """Return a plain value; ``inside`` are the identities of the containers it is in."""
         self.left -= 1
-        if type(value) in (str, bool, type(None)):
-            return value
+        kind = type(value)
+        if kind is str or value is None or kind is bool or (kind is int and -_SMALL < value < _SMALL):
+            return value  # most values are: the rest of this would find the same, and take longer
         try:
             return self.any(value, inside)
         except Exception:  # an object whose own methods fail

@@ -120,8 +120,15 @@ def _within(call: Any) -> Any:
     while isinstance(call, partial):
         call = call.func
     if not inspect.isroutine(call) and not inspect.isclass(call) and hasattr(call, "__wrapped__"):
-        return inspect.unwrap(call)
+        return _unwrapped(call)
     return call
+
+
+def _unwrapped(call: Any) -> Any:
+    try:
+        return inspect.unwrap(call)
+    except ValueError:  # it has any attribute one asks for, and goes on so
+        return call
 
 
 def _hints(call: Any) -> dict[str, Any]:
@@ -130,7 +137,7 @@ def _hints(call: Any) -> dict[str, Any]:
         call = call.__init__
     elif not inspect.isroutine(call):
         call = type(call).__call__
-    return hints_of(inspect.unwrap(getattr(call, "__func__", call)))
+    return hints_of(_unwrapped(getattr(call, "__func__", call)))
 
 
 def _docstring(call: Any) -> str | None:
