@@ -21,8 +21,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import BrainError, GraphError, GraphExecutionError, WrongType
-from brain.graph.nodes import Node
+from brain.errors import BudgetExceeded, GraphError, GraphExecutionError, WrongType, whole_number
+from brain.graph.nodes import Node, execute
 from brain.graph.prebuilts import Prebuilts
 from brain.graph.state import END, GraphState, NodeResult
 from brain.ledger import ContextCompaction
@@ -78,6 +78,8 @@ class PromptGraph(Prebuilts):
         system_prompt: shown to every stage, first.
         blocks: paragraphs that all stages share, after the system prompt.
         context_compaction: how long tool loops are shown in stages with ``context_scope="ledger"`` or ``"auto"``.
+        max_steps: how many stages one run may execute, beyond which it fails: what ends a loop that nothing else
+            ends. ``None`` lifts it.
 
     Raises:
         ConfigurationError: the mode is neither of the two, or an argument has the wrong type.
@@ -91,11 +93,13 @@ class PromptGraph(Prebuilts):
         system_prompt: str = "",
         blocks: Iterable[PromptBlock | str] | None = None,
         context_compaction: ContextCompaction | None = None,
+        max_steps: int | None = 200,
     ) -> None:
         if mode not in ("static", "dynamic"):
             raise GraphError(f"graph {name!r}: mode must be 'static' or 'dynamic', not {mode!r}")
         if not isinstance(system_prompt, str):
             raise WrongType(f"graph {name!r}: system_prompt must be a str, not {type(system_prompt).__name__}")
+        self.max_steps = None if max_steps is None else whole_number(f"graph {name!r}", "max_steps", max_steps)
         self.name = name
         self.mode = mode
         self.system_prompt = system_prompt
@@ -156,21 +160,14 @@ class PromptGraph(Prebuilts):
         """Walk the graph. This is the whole engine."""
         self.validate()
         state = self.new_state(task)
-        name = self.start()
+        name, steps = self.start(), 0
         while name != END:
             node = self.nodes[name]
-            if node.max_visits is not None and state.visits[name] >= node.max_visits:
+            if node.used_up(state):
                 name = yield from self._hand_over(node)
                 continue
-            yield from self._enter(state, node)
-            try:
-                result = yield from node.run(state)
-            except BrainError as error:
-                yield from note("stage failed", f"{name}: {error}", phase=name)
-                yield from note("stage ended", name, phase=name, data={"ok": False})
-                raise
-            state.results[name] = result
-            yield from note("stage ended", name, phase=name, data={"ok": result.ok})
+            steps = self._counted(steps, name)
+            result = yield from execute(node, state)
             if result.spent:
                 name = yield from self._hand_over(node)
             else:
@@ -228,10 +225,17 @@ class PromptGraph(Prebuilts):
         edges = [edge for edge in self.edges if edge.source == name]
         return sorted(edges, key=lambda edge: (-edge.priority, edge.condition is None))
 
-    def _enter(self, state: GraphState, node: Node) -> Policy[None]:
-        state.visits[node.name] += 1
-        state.path.append(node.name)
-        yield from note("stage", node.name, phase=node.name)
+    def _counted(self, steps: int, name: str) -> int:
+        """Count a stage that is about to be executed."""
+        if self.max_steps is not None and steps >= self.max_steps:
+            raise BudgetExceeded(
+                f"max_steps={self.max_steps} stages have been executed, and {name} would be next; give a stage of the "
+                "loop max_visits and when_spent, or raise max_steps",
+                limit="max_steps",
+                value=self.max_steps,
+                pending=(name,),
+            )
+        return steps + 1
 
     def _hand_over(self, node: Node) -> Policy[str]:
         """Go on from a stage that has used its visits."""

@@ -7,7 +7,7 @@ from typing import Any, Protocol
 
 from brain.errors import GraphError, GraphExecutionError, whole_number
 from brain.graph.checks import clashing_tools
-from brain.graph.nodes import Node, SynthesizeNode
+from brain.graph.nodes import Node, SynthesizeNode, execute
 from brain.graph.state import GraphState, NodeResult
 from brain.messages import assistant
 from brain.policy import Finish, Policy, ask, delegate, note
@@ -199,14 +199,14 @@ class AutonomousNode(Node):
             if chosen not in self.pool:
                 continue
             last = self.pool[chosen]
-            yield from self._execute(state, last)
+            yield from execute(last, state)
             done.append(chosen)
             if last.terminal:
                 return NodeResult(self.name, state.answer, state.answer)
         else:
             yield from note("spent", f"{self.name} has used its {self.max_steps} steps", phase=self.name)
         answer = self.pool[self.answer_node] if self.answer_node is not None else SynthesizeNode(f"{self.name} answer")
-        yield from self._execute(state, answer)
+        yield from execute(answer, state)
         return NodeResult(self.name, state.answer, state.answer)
 
     def _choose(self, state: GraphState, done: list[str], remark: str) -> Policy[tuple[str | None, str]]:
@@ -226,7 +226,7 @@ class AutonomousNode(Node):
             yield from note("fallback", "the choice could not be read; the answer is next", phase=phase)
         if name is None or name == _DONE:
             return None, ""
-        if not self.allow_repeat and name in done:
+        if self.pool[name].used_up(state) or (not self.allow_repeat and name in done):
             yield from note("fallback", f"{name} has run before and may not run again", phase=phase)
             return "", f"{name} has run before and may not run again; choose another step, or {_DONE}."
         yield from note("route", f"{self.name} -> {name}", phase=phase)
@@ -249,13 +249,6 @@ class AutonomousNode(Node):
     def _schema(self) -> dict[str, Any]:
         properties = {"next": {"type": "string", "enum": [*self.pool, _DONE]}, "reason": {"type": "string"}}
         return {"type": "object", "properties": properties, "required": ["next"], "additionalProperties": False}
-
-    def _execute(self, state: GraphState, node: Node) -> Policy[None]:
-        state.visits[node.name] += 1
-        state.path.append(node.name)
-        yield from note("stage", node.name, phase=node.name)
-        state.results[node.name] = yield from node.run(state)
-        yield from note("stage ended", node.name, phase=node.name, data={"ok": state.results[node.name].ok})
 
 
 _DONE = "__done__"

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
-from brain.errors import GraphError, WrongType, whole_number
+from brain.errors import BrainError, GraphError, WrongType, whole_number
 from brain.graph.state import END, GraphState, NodeResult
 from brain.graph.writing import value_of, written
 from brain.messages import Transcript, assistant
@@ -19,7 +19,7 @@ from brain.policy import Policy, ask, note
 from brain.toolloop import ToolTalk, tool_loop
 from brain.tools import Tool, Toolset
 
-__all__ = ["Node", "ObserveNode", "PromptNode", "StageNode", "SynthesizeNode", "TextNode"]
+__all__ = ["Node", "ObserveNode", "PromptNode", "StageNode", "SynthesizeNode", "TextNode", "execute"]
 
 
 class Node(ABC):
@@ -63,6 +63,10 @@ class Node(ABC):
     def run(self, state: GraphState) -> Policy[NodeResult]:
         """Execute the stage."""
 
+    def used_up(self, state: GraphState) -> bool:
+        """Whether the stage has been executed as often as it may be."""
+        return self.max_visits is not None and state.visits[self.name] >= self.max_visits
+
     def as_step(self) -> Node:
         """Return the stage as it is executed when a model has chosen it from a pool."""
         return self
@@ -88,6 +92,23 @@ class Node(ABC):
     def inner_edges(self) -> list[tuple[str, str, str, bool]]:
         """Return arrows inside this stage for diagrams: from, to, label, whether dotted."""
         return []
+
+
+def execute(node: Node, state: GraphState) -> Policy[NodeResult]:
+    """Execute a stage; the record says that it begins, how it ends, and what failed in it."""
+    name = node.name
+    state.visits[name] += 1
+    state.path.append(name)
+    yield from note("stage", name, phase=name)
+    try:
+        result = yield from node.run(state)
+    except BrainError as error:
+        yield from note("stage failed", f"{name}: {error}", phase=name)
+        yield from note("stage ended", name, phase=name, data={"ok": False})
+        raise
+    state.results[name] = result
+    yield from note("stage ended", name, phase=name, data={"ok": result.ok})
+    return result
 
 
 class StageNode(Node):
@@ -153,6 +174,7 @@ class PromptNode(StageNode):
         tools: what the model may call here.
         max_iterations: how many requests one execution may make; beyond it the run fails, or, with
             ``last_chance``, the tools are withheld in one more request so that a text is written.
+        limit: the name under which users know ``max_iterations``, for the error.
         last_chance: see there.
         when_out: what happens beyond ``max_iterations`` otherwise: ``"raise"``, the run fails; ``"return"``, the
             stage ends as ``spent``.
@@ -171,6 +193,7 @@ class PromptNode(StageNode):
         *,
         tools: Any = None,
         max_iterations: int = 15,
+        limit: str = "max_iterations",
         last_chance: bool = False,
         when_out: str = "raise",
         answers: bool = True,
@@ -179,8 +202,11 @@ class PromptNode(StageNode):
         **options: Any,
     ) -> None:
         super().__init__(name, instructions, **options)
+        if when_out not in ("raise", "return"):
+            raise GraphError(f"stage {name!r}: when_out is 'raise' or 'return', not {when_out!r}")
         self.tools = Toolset(tools, native=True)
-        self.max_iterations = max_iterations
+        self.max_iterations = whole_number(f"stage {name!r}", "max_iterations", max_iterations)
+        self.limit = limit
         self.last_chance = last_chance
         self.when_out = when_out
         self.clears = tuple(clears)
@@ -213,7 +239,7 @@ class PromptNode(StageNode):
         left = self.max_iterations
         when_spent = "answer" if self.last_chance else self.when_out
         if self.max_visits is not None:
-            left = min(left, self.max_visits - state.visits[self.name] + 1)
+            left = max(min(left, self.max_visits - state.visits[self.name] + 1), 1)
             when_spent = "return" if self.when_spent is not None and when_spent == "raise" else when_spent
         ledger, facts_only = state.ledger, self.context_scope in ("ledger", "auto")
 
@@ -233,6 +259,7 @@ class PromptNode(StageNode):
                 request,
                 self.tools,
                 max_rounds=left,
+                limit=self.limit,
                 when_spent=when_spent,
                 view=view if facts_only else None,
                 ledger=ledger,

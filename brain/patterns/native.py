@@ -57,6 +57,7 @@ class React(StagePattern):
                 self._instructions,
                 tools=self.tools,
                 max_iterations=self.max_node_iterations,
+                limit="max_node_iterations",
                 context_scope=self._scope,
                 show_loop=self._name == "react",
                 title=self._title,

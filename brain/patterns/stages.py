@@ -55,6 +55,7 @@ class StagePattern(BasePattern):
             system_prompt=self.system_prompt,
             blocks=self.blocks,
             context_compaction=self.context_compaction,
+            max_steps=None,  # the stages of a pattern have budgets of their own
         )
 
     def _toolset(self) -> Toolset:

@@ -475,3 +475,49 @@ def test_factories_take_the_parameters_of_the_specification():
     for make in (PromptGraph.react, PromptGraph.debate, PEOATR, Debate):
         with pytest.raises(TypeError, match="foo"):
             make(foo=1)  # type: ignore[operator]
+
+
+def test_a_loop_that_nothing_ends_is_ended():
+    """By ``max_steps``, whose error says what to do; stages of a pool that are used up are not chosen again."""
+    graph = PromptGraph("loop", max_steps=3).add_node(PromptNode("a", "Again."))
+    graph.always("a", "a").when("a", END, lambda r: False)
+    result, _ = run(graph, ["one", "two", "three"])
+    assert isinstance(result.exception, BudgetExceeded)
+    assert (result.exception.limit, result.exception.value, result.exception.pending) == ("max_steps", 3, ("a",))
+    assert (result.ok, result.path) == (False, ["a"] * 3)
+
+    auto = AutonomousNode("auto", [PromptNode("once", max_visits=1)])
+    result, model = run(
+        PromptGraph("g").add_node(auto), [obj(next="once"), "did", obj(next="once"), obj(next="__done__"), "FINAL"]
+    )
+    assert (result.answer, result.path) == ("FINAL", ["auto", "once", "auto answer"])
+    assert "once has run before and may not run again" in text_of(model, 4)
+
+
+def test_a_stage_that_makes_no_sense_is_refused_when_made():
+    """By the name of what is wrong; the limit of a stage is told by its own name."""
+    for options in ({"max_iterations": 0}, {"when_out": "stop"}, {"context_scope": "some"}, {"max_visits": 0}):
+        with pytest.raises(ValueError, match=next(iter(options))):
+            PromptNode("a", **options)
+    with pytest.raises(GraphError, match="the default route 'on' is none of continue"):
+        ThinkNode("t", routes={"continue": END}, default="on")
+
+    graph = PromptGraph("g").add_node(PromptNode("a", tools=Tools().all, max_iterations=1))
+    result, _ = run(graph, [call("look", k="a")])
+    assert isinstance(result.exception, BudgetExceeded)
+    assert result.exception.limit == "max_iterations"
+    assert str(result.error).startswith("g (a): max_iterations=1 is used up, and the model still calls look")
+
+
+def found(k: str) -> str:
+    """Find."""
+    return f"found {k}"
+
+
+@pytest.mark.parametrize("kind", [React, PEOATR, Debate, Research])
+def test_patterns_can_be_pickled(kind: Any):
+    """They are configuration; the graph is made anew for each run."""
+    import pickle
+
+    again = pickle.loads(pickle.dumps(kind([found], system_prompt="S")))
+    assert again.graph().describe() == kind([found], system_prompt="S").graph().describe()
