@@ -41,7 +41,9 @@ def execute(
         return Observation(text, ok=False, kind="timeout")
     except Exception as error:
         return Observation(shortened(failure(tool, error), limit), ok=False, kind="raised", detail=_traceback(error))
-    return Observation(value if type(value) is str and len(value) <= limit else render(value, limit), value=value)
+    if type(value) is str and len(value) <= limit and value.isascii():
+        return Observation(value, value=value)
+    return Observation(render(value, limit), value=value)
 
 
 class _TimedOut(Exception):

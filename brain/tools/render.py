@@ -53,9 +53,20 @@ def shortened(text: str, limit: int, *, more: bool = False) -> str:
         limit: how many characters are kept.
         more: whether the text itself is only the beginning of what there was.
     """
+    if not text.isascii():
+        text = _encodable(text)
     if len(text) <= limit:
         return text
     return f"{text[:limit]} [cut: the first {limit} of {'more than ' if more else ''}{len(text)} characters]"
+
+
+def _encodable(text: str) -> str:
+    """Return a text that can be sent and printed: half characters, as in odd file names, are replaced."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
 
 
 def plain(value: Any) -> Any:

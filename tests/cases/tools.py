@@ -63,16 +63,28 @@ def _property(name: str, wanted: dict[str, Any], got: dict[str, Any]) -> list[st
 
 
 def tool_registry(given: Any, expected: dict[str, Any]) -> list[str]:
-    tools = []
-    for text in given["tools"]:
-        names: dict[str, Any] = {}
-        exec(f"{text.partition('def ')[1]}{text.partition('def ')[2]}: return ''", names)
-        tools.append(next(value for name, value in names.items() if not name.startswith("__")))
+    registered = [_registered(text) for text in given["tools"]]
+    tools: Any = [made for _, made in registered]
+    if all(name for name, _ in registered):
+        tools = dict(registered)
     try:
         Toolset(tools, native=True)
     except ConfigurationError:
         return [] if expected.get("registration_error") else ["refused"]
     return ["was not refused"] if expected.get("registration_error") or expected.get("warning") else []
+
+
+def _registered(text: str) -> tuple[str, Any]:
+    """Read ``list: def search(q)``, ``dict my tool: def search(q)`` or ``list: lambda q: q``: name and callable."""
+    head, _, said = text.partition(":")
+    names: dict[str, Any] = {}
+    said = said.strip()
+    if said.startswith("lambda"):
+        made = eval(said, names)
+    else:
+        exec(f"{said}: return ''", names)
+        made = next(value for name, value in names.items() if not name.startswith("__"))
+    return head.partition(" ")[2].strip("'\" "), made
 
 
 def tool_call(given: Any, expected: dict[str, Any]) -> list[str]:

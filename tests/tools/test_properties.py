@@ -93,9 +93,7 @@ def functions(draw: st.DrawFn) -> Made:
     for mark in ("/", "*"):
         place = draw(st.integers(0, len(parts)))
         # "/" ends those by position, "*" begins those by name; "*" has to come later and cannot come last.
-        if mark == "/" and place:
-            parts.insert(place, mark)
-        elif mark == "*" and place < len(parts) and "/" not in parts[place:]:
+        if place if mark == "/" else place < len(parts) and "/" not in parts[place:]:
             parts.insert(place, mark)
     calls: list[dict[str, Any]] = []
     names = {f"K_{name}": kind for name, kind in kinds.items()} | {f"D_{name}": None for name in optional}
@@ -174,11 +172,10 @@ def test_what_fits_fits_again(kind: Any, value: Any) -> None:
     """Fitting a fitted value changes nothing; what does not fit is a misfit, and nothing else."""
     try:
         fitted = fit(kind, value)
-    except Misfit as misfit:
-        assert misfit.problems
-    else:
-        assert fit(kind, fitted) == fitted
-        assert fit(kind, as_json(fitted)) == fitted
+    except Misfit:
+        return
+    assert fit(kind, fitted) == fitted
+    assert fit(kind, as_json(fitted)) == fitted
 
 
 @few

@@ -15,7 +15,7 @@ from typing import Annotated, Any
 import pytest
 
 from brain.errors import ConfigurationError, UnknownKeyword, WrongType
-from brain.tools import Tool, Toolset, tool
+from brain.tools import Toolset, tool
 
 
 def depth(place: str, unit: str = "m") -> str:
@@ -313,7 +313,7 @@ def test_names_that_providers_refuse_are_refused_at_registration(name: str) -> N
     with pytest.raises(ConfigurationError, match=r"tools\[.*providers take names of 1 to 64"):
         Toolset({name: depth}, native=True)
     with pytest.raises(ConfigurationError, match="providers take names"):
-        Toolset({name: depth}).specs  # noqa: B018
+        Toolset({name: depth}).specs
     assert [each["function"]["name"] for each in Toolset({"A_b-9": depth}, native=True).specs] == ["A_b-9"]
 
 

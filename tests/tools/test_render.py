@@ -68,6 +68,8 @@ class Broken(dict):  # type: ignore[type-arg]
         ("text stays", "text stays"),
         ("", ""),
         ("42", "42"),
+        ("odd \udcff name 札", "odd � name 札"),
+        (["\ud83d\ude00", "\udcff"], '["😀", "�"]'),
         (None, "None"),
         (True, "True"),
         (42, "42"),
