@@ -15,7 +15,7 @@ one kernel give every pattern budgets, hooks, traces, interruption, resumption a
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from brain.errors import BrainError
@@ -60,6 +60,8 @@ class Ask:
     """Where in the reasoning: ``plan``, ``critique``, ..."""
     agent: str = ""
     """On whose behalf, in a run with several agents."""
+    silent: bool = field(default=False, compare=False)
+    """Whether the reply is no text for a reader, such as a choice of the next step, and is not streamed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +151,7 @@ def ask(
     tool_choice: Any = None,
     schema: Mapping[str, Any] | None = None,
     phase: str = "",
+    silent: bool = False,
 ) -> Policy[Reply]:
     """Ask the model and return its reply.
 
@@ -159,11 +162,12 @@ def ask(
             ``"auto"`` with tools and ``"none"`` without.
         schema: JSON schema the reply should follow.
         phase: where in the reasoning this is.
+        silent: whether the reply is no text for a reader, and is not streamed.
     """
     specs = tuple(tools)
     if tool_choice is None:
         tool_choice = "auto" if specs else "none"
-    reply: Reply = yield Ask(Transcript(messages), specs, tool_choice, schema, phase)
+    reply: Reply = yield Ask(Transcript(messages), specs, tool_choice, schema, phase, silent=silent)
     return reply
 
 

@@ -212,7 +212,7 @@ class AutonomousNode(Node):
     def _choose(self, state: GraphState, done: list[str], remark: str) -> Policy[tuple[str | None, str]]:
         """Ask for the next step; return it, ``None`` for the end, or ``""`` and what to say of a wrong choice."""
         phase = f"{self.name} route"
-        reply = yield from ask(state.request(self._menu(done, remark)), schema=self._schema(), phase=phase)
+        reply = yield from ask(state.request(self._menu(done, remark)), schema=self._schema(), phase=phase, silent=True)
         said = read_route(reply.text, [*self.pool, _DONE]) if not reply.cut_off else read_route("", [])
         name = said.next
         if name is None and said.said:

@@ -1,6 +1,6 @@
 """The one way to run a policy: the machine, the run, the kernel, and their record."""
 
-from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
+from brain.runtime.events import ActionEnded, ActionStarted, Event, ModelChunk, Noted, RunEnded, RunStarted, StepEnded
 from brain.runtime.governors import Limits
 from brain.runtime.hooks import Hook
 from brain.runtime.journal import Entry, ExecutionReport, Journal
@@ -19,6 +19,7 @@ __all__ = [
     "Hook",
     "Journal",
     "Limits",
+    "ModelChunk",
     "Noted",
     "Run",
     "RunEnded",

@@ -12,7 +12,7 @@ from brain.policy import Work
 from brain.runtime.journal import Entry
 from brain.types import PatternResult, Step
 
-__all__ = ["ActionEnded", "ActionStarted", "Event", "Noted", "RunEnded", "RunStarted", "StepEnded"]
+__all__ = ["ActionEnded", "ActionStarted", "Event", "ModelChunk", "Noted", "RunEnded", "RunStarted", "StepEnded"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +32,15 @@ class ActionStarted:
     id: int | str
     """Shared with the ``ActionEnded`` that follows; ``"3.1"`` is the first call that the program of action 3 made."""
     action: Work
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChunk:
+    """A piece of a reply, as the model writes it; the whole reply is in the ``ActionEnded`` that follows."""
+
+    id: int | str
+    """That of the ``ActionStarted`` before it."""
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,4 +72,4 @@ class RunEnded:
     result: PatternResult
 
 
-Event = RunStarted | ActionStarted | ActionEnded | Noted | StepEnded | RunEnded
+Event = RunStarted | ActionStarted | ModelChunk | ActionEnded | Noted | StepEnded | RunEnded

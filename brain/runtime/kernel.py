@@ -19,9 +19,9 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from brain.errors import BrainError, HookError, Interrupt, Interrupted
-from brain.policy import Act, Policy, Work
+from brain.policy import Act, Ask, Policy, Work
 from brain.runtime.chokepoints import Chokepoints
-from brain.runtime.events import ActionEnded, ActionStarted, Event, Noted, RunEnded, RunStarted, StepEnded
+from brain.runtime.events import ActionEnded, ActionStarted, Event, ModelChunk, Noted, RunEnded, RunStarted, StepEnded
 from brain.runtime.hooks import Hook, Hooks
 from brain.runtime.journal import Entry, described
 from brain.runtime.perform import Performer
@@ -77,6 +77,7 @@ class Runtime:
         pattern: str = "",
         task: str = "",
         on_event: Callable[[Event], object] | None = None,
+        chunks: bool = False,
     ) -> PatternResult:
         """Execute a policy and return what it came to.
 
@@ -85,9 +86,10 @@ class Runtime:
             journal: entries of an interrupted run to take up; they are not performed again.
             pattern: the name of the pattern, for the record and for error messages.
             task: the task, for the record.
+            chunks: whether a provider that can is asked to stream, so that ``on_event`` sees replies being written.
             on_event: called with each event; when it raises, a warning says so once and the run goes on.
         """
-        for event in self.stream(policy, journal, pattern=pattern, task=task):
+        for event in self.stream(policy, journal, pattern=pattern, task=task, chunks=chunks):
             if on_event is not None:
                 try:
                     on_event(event)
@@ -103,9 +105,23 @@ class Runtime:
         return event.result
 
     def stream(
-        self, policy: Policy[Any], journal: Iterable[Entry] = (), *, pattern: str = "", task: str = ""
+        self,
+        policy: Policy[Any],
+        journal: Iterable[Entry] = (),
+        *,
+        pattern: str = "",
+        task: str = "",
+        chunks: bool = True,
     ) -> Iterator[Event]:
-        """Execute a policy, yielding each event as it happens; the last one is ``RunEnded``."""
+        """Execute a policy, yielding each event as it happens; the last one is ``RunEnded``.
+
+        Args:
+            policy: the generator to execute.
+            journal: entries of an interrupted run to take up; they are not performed again.
+            pattern: the name of the pattern, for the record and for error messages.
+            task: the task, for the record.
+            chunks: whether a provider that can is asked to stream, so that replies are seen being written.
+        """
         began = self._timer()
         run, done = Run(policy, pattern=pattern, task=task), list(journal)
         gate: Chokepoints | None = None
@@ -128,7 +144,7 @@ class Runtime:
                         executor = executor or self._executor()
                         yield from self._side_by_side(run, gate, executor)
                     else:
-                        yield from self._one(run, gate)
+                        yield from self._one(run, gate, chunks)
                     yield from _noted(run.journal.entries[seen:])
                     for step in run.fold.completed[told:]:
                         yield StepEnded(step)
@@ -154,7 +170,7 @@ class Runtime:
             if executor is not None:
                 executor.shutdown(wait=False, cancel_futures=True)
 
-    def _one(self, run: Run, gate: Chokepoints) -> Iterator[Event]:
+    def _one(self, run: Run, gate: Chokepoints, chunks: bool) -> Iterator[Event]:
         """Perform the current action."""
         index, wanted = len(run.journal), run.current
         yield ActionStarted(index, wanted)
@@ -163,6 +179,12 @@ class Runtime:
         action = wanted
         try:
             action, outcome = gate.before(wanted)
+            if outcome is None and chunks and self._performer.streams and isinstance(action, Ask) and not action.silent:
+                for piece in self._performer.ask_piecewise(action):
+                    if isinstance(piece, str):
+                        yield ModelChunk(index, piece)
+                    else:
+                        outcome = piece
             if outcome is None:
                 outcome = self._performer.perform(action, gate, _into(calls))
             outcome = gate.after(action, outcome)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from brain.errors import BrainError, HookError, ProviderError
 from brain.policy import Act, Ask, Execute, Work
 from brain.tools import Toolset
-from brain.types import LLMProvider, Observation, Reply, ToolCall, Usage
+from brain.types import LLMProvider, Observation, Reply, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
     from brain.runtime.chokepoints import Chokepoints
@@ -39,6 +40,7 @@ class Performer:
         self._timer = timer
         self._takes_schema = bool(getattr(provider, "accepts_schema", False))
         self._takes_transcript = bool(getattr(provider, "accepts_transcript", False))
+        self.streams = callable(getattr(provider, "stream", None))
 
     def perform(self, action: Work, gate: Chokepoints, called: Called) -> Outcome:
         """Perform an action and return its outcome.
@@ -60,15 +62,35 @@ class Performer:
         return self.tools.call(action.tool, action.input)
 
     def _ask(self, action: Ask) -> Reply:
-        messages: Any = action.messages if self._takes_transcript else action.messages.to_list()
-        extra = {"schema": action.schema} if action.schema is not None and self._takes_schema else {}
-        try:
-            said = self.provider.generate(messages, tools=list(action.tools), tool_choice=action.tool_choice, **extra)
-        except BrainError:
-            raise
-        except Exception as error:
-            raise ProviderError(f"{type(error).__name__}: {error}") from error
+        with _as_provider_error():
+            said = self._generate(action)
         return said if type(said) is Reply and type(said.text) is str else _as_reply(said)
+
+    def _generate(self, action: Ask) -> Any:
+        messages, tools, choice = self._request(action)
+        return self.provider.generate(messages, tools=tools, tool_choice=choice, **self._schema(action))
+
+    def ask_piecewise(self, action: Ask) -> Iterator[str | Reply]:
+        """Ask a provider that streams; yield the pieces of its reply, then the reply."""
+        stream: Any = self.provider
+        reply: Reply | None = None
+        with _as_provider_error():
+            messages, tools, choice = self._request(action)
+            for piece in stream.stream(messages, tools=tools, tool_choice=choice, **self._schema(action)):
+                if isinstance(piece, str):
+                    yield piece
+                else:
+                    reply = _as_reply(piece)
+        if reply is None:
+            raise ProviderError("the provider's stream ended without a Reply", kind="malformed")
+        yield reply
+
+    def _request(self, action: Ask) -> tuple[Any, list[ToolSpec], Any]:
+        messages = action.messages if self._takes_transcript else action.messages.to_list()
+        return messages, list(action.tools), action.tool_choice
+
+    def _schema(self, action: Ask) -> dict[str, Any]:
+        return {"schema": action.schema} if action.schema is not None and self._takes_schema else {}
 
     def _execute(self, action: Execute, gate: Chokepoints, called: Called) -> ProgramReport:
         if self.sandbox is None:
@@ -121,6 +143,17 @@ def _value(tool: str, seen: Observation) -> Any:
         raise kinds[seen.kind](seen.text)
     name, _, said = seen.text.removeprefix(f"{tool} failed: ").partition(": ")
     raise type(name if name.isidentifier() else "ToolError", (Exception,), {})(said or seen.text)
+
+
+@contextmanager
+def _as_provider_error() -> Iterator[None]:
+    """What a provider raises is a ``ProviderError``, with the original as its cause."""
+    try:
+        yield
+    except BrainError:
+        raise
+    except Exception as error:
+        raise ProviderError(f"{type(error).__name__}: {error}") from error
 
 
 def _as_reply(said: Any) -> Reply:

@@ -9,9 +9,19 @@ import pytest
 
 from brain.errors import BrainError, ConfigurationError, HookError, Interrupt, PolicyDenied, ProviderError
 from brain.messages import user
-from brain.patterns import ReActAgent
+from brain.patterns import Autonomous, ReActAgent
 from brain.policy import Act, Ask, Policy, act, ask, note, together
-from brain.runtime import ActionEnded, ActionStarted, Hook, Noted, RunEnded, RunStarted, Runtime, StepEnded
+from brain.runtime import (
+    ActionEnded,
+    ActionStarted,
+    Hook,
+    ModelChunk,
+    Noted,
+    RunEnded,
+    RunStarted,
+    Runtime,
+    StepEnded,
+)
 from brain.testing import ScriptedProvider
 from brain.tools import Toolset
 from brain.types import Observation, PatternResult, Reply
@@ -300,6 +310,57 @@ def test_in_a_batch_on_threads_hooks_still_see_each_call_and_may_refuse() -> Non
     for workers in (1, 3):
         result = Runtime(ScriptedProvider([]), Toolset({"up": str.upper}), [NoB()], max_workers=workers).run(policy())
         assert result.answer == "A,not b,C"
+
+
+class _Streams:
+    """A model that writes its reply word by word, and keeps count of how it was asked."""
+
+    def __init__(self, *replies: str) -> None:
+        self.replies, self.asked = list(replies), [0, 0]
+
+    def generate(self, messages: Any, tools: Any = (), tool_choice: Any = "none") -> Reply:
+        self.asked[0] += 1
+        return Reply(self.replies.pop(0))
+
+    def stream(self, messages: Any, tools: Any = (), tool_choice: Any = "none") -> Any:
+        self.asked[1] += 1
+        reply = self.replies.pop(0)
+        for word in reply.split(" "):
+            if word == "BREAKS":
+                raise ConnectionError("gone")
+            yield word
+        if reply != "no end":
+            yield Reply(reply)
+
+
+def test_a_reply_is_seen_being_written_where_the_provider_streams() -> None:
+    """Between the start and the end of its action; run() asks for it whole, and as often."""
+    model = _Streams("Action: look", "Final Answer: two words")
+    events = list(ReActAgent({"look": str.upper}, model).stream("t"))
+    chunks = [(event.id, event.text) for event in events if isinstance(event, ModelChunk)]
+    assert chunks == [(0, "Action:"), (0, "look"), (2, "Final"), (2, "Answer:"), (2, "two"), (2, "words")]
+    assert isinstance(events[-1], RunEnded)
+    assert events[-1].result.answer == "two words"
+    assert model.asked == [0, 2]
+    whole = _Streams("Action: look", "Final Answer: two words")
+    assert ReActAgent({"look": str.upper}, whole).run("t").answer == "two words"
+    assert whole.asked == [2, 0]
+
+
+def test_a_stream_that_breaks_or_never_ends_is_a_failed_call() -> None:
+    """What was written until then is no reply."""
+    for said, told in (("some BREAKS", "ConnectionError: gone"), ("no end", "ended without a Reply")):
+        *_, last = ReActAgent(provider=_Streams(said)).stream("t")
+        assert isinstance(last, RunEnded)
+        assert (last.result.ok, told in (last.result.error or "")) == (False, True)
+
+
+def test_a_choice_of_the_next_step_is_not_streamed() -> None:
+    """Check 73: the steps' texts are, the routing is not."""
+    model = _Streams('{"next": "synthesize"}', "the answer")
+    events = list(Autonomous(provider=model).stream("t"))
+    assert "".join(event.text for event in events if isinstance(event, ModelChunk)) == "theanswer"
+    assert model.asked == [1, 1]
 
 
 def test_a_bug_in_a_policy_is_raised() -> None:
