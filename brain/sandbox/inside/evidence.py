@@ -34,7 +34,7 @@ def held(config: dict[str, Any], layers: Iterable[str]) -> dict[str, bool]:
     inside = "own_root" in on
     powerless = "powerless" in on  # with a capability, files open by their handle and limits go up again
     tests = {
-        "no_network": lambda: _no_sockets() or ("namespaces" in on and inside),
+        "no_network": lambda: _no_sockets() or ("namespaces" in on and inside and _no_hypervisor()),
         "no_filesystem_read": lambda: (
             _no_reading(config["probe"], () if config["contained"] else _STANDARD) and powerless
         ),
@@ -45,7 +45,12 @@ def held(config: dict[str, Any], layers: Iterable[str]) -> dict[str, bool]:
         ),
         "memory_limit": lambda: powerless and _memory_bounded(config["memory"]) and _no_fork(),
         "cpu_limit": lambda: powerless and _limit("RLIMIT_CPU") == config["cpu"] and _no_fork(),
-        "disk_limit": lambda: _no_writing(config["probe"], inside) and _scratch_bounded(config["scratch"], inside),
+        # Without both of these a new user namespace could mount a folder without limit.
+        "disk_limit": lambda: (
+            not on.isdisjoint({"landlock", "seccomp"})
+            and _no_writing(config["probe"], inside)
+            and _scratch_bounded(config["scratch"], inside)
+        ),
         "kernel_surface": lambda: "seccomp" in on and _doors_shut(),
         "no_survivors": lambda: "namespaces" in on or (_no_fork() and _no_exec()),
     }
@@ -76,6 +81,14 @@ def _no_sockets() -> bool:
         os.close(pair[0])
         os.close(pair[1])
     return all(each < 0 for each in made)
+
+
+def _no_hypervisor() -> bool:
+    """AF_VSOCK reaches the machine that this one runs on, from any network namespace."""
+    made = libc.socket(40, 1, 0)
+    if made >= 0:
+        os.close(made)
+    return bool(made < 0)
 
 
 def _no_reading(probe: str, standard: tuple[str, ...]) -> bool:
