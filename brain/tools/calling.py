@@ -134,6 +134,8 @@ def _fitted(tool: Tool, given: Mapping[str, Any]) -> tuple[dict[str, Any], list[
         try:
             arguments[name] = value if parameter.kind is None else fit(parameter.kind, value, path=name)
         except Misfit as error:
+            if value is None and not parameter.required:
+                continue  # models say null for what they leave out: the default holds
             problems.append(str(error))
     missing = [each for each in plan.parameters if each.required and each.name not in given]
     problems += [f"{each.name}: expected {_kind(each)}, got nothing" for each in missing]
@@ -155,14 +157,23 @@ def _is_object(value: Any) -> bool:
 
 def _unfenced(text: str) -> str:
     """Return a text without white space and a code fence around it."""
-    bare = text.strip()
+    bare = text.strip().strip("\ufeff")
     if bare.startswith("```") and bare.endswith("```") and "\n" in bare:
         return bare.partition("\n")[2][:-3].strip()
     return bare
 
 
 def _loads(text: str) -> Any:
-    return json.loads(text, strict=False, parse_constant=_no_constant)
+    return json.loads(text, strict=False, parse_constant=_no_constant, object_pairs_hook=_object)
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in made:
+            raise ValueError(f"they give {name[:_MOST_ECHOED]!r} twice")
+        made[name] = value
+    return made
 
 
 def _no_constant(name: str) -> Any:

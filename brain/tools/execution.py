@@ -13,6 +13,8 @@ __all__ = ["execute"]
 
 _MOST_ITEMS = 10_000
 """Items drained from a generator: with the limit on characters, what keeps an endless one from running on."""
+_SPARSE = 100
+"""Of items that are no texts, programs may want more than a model is shown; this many times more are drained."""
 _MOST_DETAIL = 10_000
 """Characters of a traceback that are kept, from its end."""
 
@@ -94,7 +96,7 @@ class _Drain:
     def takes(self, item: Any) -> bool:
         """Keep an item; return whether there is room for another."""
         self.items.append(item)
-        self.size += len(item) + 1 if isinstance(item, str) else 8  # the number of other items bounds their length
+        self.size += len(item) + 1 if isinstance(item, str) else 8 + len(render(item)) // _SPARSE
         if self.size < self.limit and len(self.items) < _MOST_ITEMS:
             return True
         self.items.append(f"[cut: the first {len(self.items)} items; there may be more]")

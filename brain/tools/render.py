@@ -18,6 +18,8 @@ _DEPTH = 50
 """Nesting beyond which a value is only named; ``json`` itself gives up near 1,000."""
 _MOST_VALUES = 100_000
 """Values written out of one result: as JSON, these are more characters than are shown."""
+_LINE = 100
+"""Characters of a text that count as one value: many long texts are as much as many values."""
 _BYTES = 40
 """Bytes that are shown of binary data: enough to recognise a format by."""
 _SMALL = 2**63
@@ -85,8 +87,8 @@ class _Plain:
 
     def of(self, value: Any, inside: tuple[int, ...]) -> Any:
         """Return a plain value; ``inside`` are the identities of the containers it is in."""
-        self.left -= 1
         kind = type(value)
+        self.left -= 1 + len(value) // _LINE if kind is str else 1
         if kind is str or value is None or kind is bool or (kind is int and -_SMALL < value < _SMALL):
             return value  # most values are: the rest of this would find the same, and take longer
         try:

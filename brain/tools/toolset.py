@@ -8,6 +8,7 @@ from typing import Any
 
 from brain.errors import ConfigurationError, WrongType
 from brain.tools.calling import call_raw, call_with, call_with_text
+from brain.tools.render import shortened
 from brain.tools.tool import Tool, made
 from brain.types import Observation, ToolSpec
 
@@ -79,15 +80,18 @@ class Toolset(Mapping[str, Tool]):
             name: the tool.
             input: a text, as the text protocol of ReAct has it, or a mapping of arguments.
         """
-        tool = self._tools.get(name)
+        tool = self._found(name)
         if tool is None:
             return self._unknown(name, suggest=not isinstance(input, str))
         return call_with_text(tool, input) if isinstance(input, str) else call_with(tool, input)
 
     def call_raw(self, name: str, raw: str) -> Observation:
         """Call a tool natively with the text of its arguments, which could not be decoded."""
-        tool = self._tools.get(name)
+        tool = self._found(name)
         return self._unknown(name, suggest=True) if tool is None else call_raw(tool, raw)
+
+    def _found(self, name: object) -> Tool | None:
+        return self._tools.get(name) if isinstance(name, str) else None  # what is no text may have no hash
 
     def _check_names(self) -> None:
         for name in self._tools:
@@ -97,7 +101,9 @@ class Toolset(Mapping[str, Tool]):
                     "choose another, such as {'find_depth': tool}"
                 )
 
-    def _unknown(self, name: str, *, suggest: bool) -> Observation:
+    def _unknown(self, name: object, *, suggest: bool) -> Observation:
+        if suggest:  # the other voice says what the page says
+            name = shortened(str(name), _MOST_NAME)
         text = f"Unknown tool '{name}'. Available: {', '.join(self._tools) or 'none'}"
         if suggest:
             from difflib import get_close_matches

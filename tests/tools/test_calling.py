@@ -230,7 +230,7 @@ def test_a_native_call_has_its_arguments_fitted(function: Callable[..., Any], ar
         (whole, {"n": True}, ["n: expected a whole number, got true"]),
         (nothing, {"a": 1}, ["a: there is no such argument", "takes no arguments"]),
         (nothing, [1], ["expected a JSON object"]),
-        (move, {"x": {}, "y": None}, ["x: expected a whole number, got {}", "y: expected a whole number, got null"]),
+        (move, {"x": None, "y": "q"}, ["x: expected a whole number, got null", 'y: expected a whole number, got "q"']),
         (any_more, {"words": "a"}, ["words: there is no such argument", "input"]),
         (verbatim, {1: 2}, ["1: there is no such argument"]),
     ],
