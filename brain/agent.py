@@ -27,6 +27,11 @@ PATTERNS = {
     "deliberate": "Deliberate",
     "debate": "Debate",
     "pipeline": "Pipeline",
+    "reflexion": "Reflexion",
+    "plan-and-execute": "PlanAndExecute",
+    "tree-of-thoughts": "TreeOfThoughts",
+    "orchestrator": "MultiAgentOrchestrator",
+    "self-consistency": "SelfConsistency",
 }
 """The names of the patterns, and the classes behind them.
 

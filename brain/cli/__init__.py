@@ -31,7 +31,9 @@ __all__ = ["main"]
 _CLASSES = {"react": "react-text", "react-native": "react"}
 """Names of the command line that are others in ``build_agent``: here ``react`` is what runs on every model."""
 _PATTERNS = ["react", "react-native", *(name for name in PATTERNS if name not in ("react", "react-text", "pipeline"))]
-_DRAWN = [name for name in _PATTERNS if name != "react"]
+_WRITTEN = ("react", "reflexion", "plan-and-execute", "tree-of-thoughts", "orchestrator", "self-consistency")
+"""Patterns that are algorithms and no graphs: there is nothing to draw."""
+_DRAWN = [name for name in _PATTERNS if name not in _WRITTEN]
 
 _EXAMPLES = """\
 examples:
@@ -204,7 +206,7 @@ def _sandbox(options: argparse.Namespace) -> int:
 def _list_patterns(_: argparse.Namespace) -> int:
     for name in _PATTERNS:
         first = (pattern_class(_CLASSES.get(name, name)).__doc__ or "").strip().split("\n")[0]
-        print(f"{name:<14} {first}")
+        print(f"{name:<17} {first}")
     return 0
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from brain import patterns
 from brain.cli.tools import calculator, days_between
-from brain.patterns import BasePattern
+from brain.patterns import BasePattern, ReActAgent, Worker
 from brain.testing import ScriptedProvider, calls, says
 
 __all__ = ["DEMOS", "Demo"]
@@ -24,12 +24,14 @@ class Demo:
     """The class of the pattern."""
     script: tuple[Any, ...]
     tools: tuple[Callable[..., Any], ...] = ()
+    options: Mapping[str, Any] = field(default_factory=dict)
+    """Further arguments of the class."""
 
     def make(self) -> BasePattern:
         """Return the pattern, with a model that speaks the script from its beginning."""
         made = getattr(patterns, self.pattern)
         named = "search_tools" if self.pattern == "Research" else "tools"
-        pattern: BasePattern = made(provider=ScriptedProvider(self.script), **{named: self.tools})
+        pattern: BasePattern = made(provider=ScriptedProvider(self.script), **{named: self.tools}, **self.options)
         return pattern
 
 
@@ -41,6 +43,12 @@ def berths(harbour: str) -> dict[str, float]:
     return known[harbour.lower()]
 
 
+def _names_all(_: str, answer: str) -> tuple[bool, str]:
+    """Check an answer against what the depths are; a test that stands in for a person's."""
+    missing = [name for name in ("N2", "S1", "S2") if name not in answer]
+    return not missing, f"{', '.join(missing)} is missing" if missing else ""
+
+
 def _json(**fields: Any) -> str:
     return json.dumps(fields)
 
@@ -49,6 +57,9 @@ _DEEP = "Which berths of the north and south harbours are deeper than 6 metres?"
 _LOOK_BOTH = says("", calls("berths", harbour="north"), calls("berths", harbour="south"))
 _FOUND = "North: N1 4.5 m, N2 7.2 m. South: S1 6.8 m, S2 9.1 m, S3 3.0 m. Deeper than 6 m: N2, S1, S2."
 _DEEP_ANSWER = "N2 (7.2 m), S1 (6.8 m) and S2 (9.1 m) are deeper than 6 metres."
+_LOOK_NORTH, _LOOK_SOUTH = (
+    f"Thought: I look it up.\nAction: berths\nAction Input: {each}" for each in ("north", "south")
+)
 _PLAN = _json(subgoals=["list the berths of both harbours", "pick those deeper than 6 m"], quality_score=4)
 
 DEMOS = {
@@ -151,6 +162,57 @@ DEMOS = {
          _json(passes=True, issues=[]),
          _DEEP_ANSWER),
         (berths,),
+    ),
+    "reflexion": Demo(
+        _DEEP,
+        "Reflexion",
+        (_LOOK_NORTH, _LOOK_SOUTH, "Thought: N2 and S2 are the deep ones.\nFinal Answer: N2 and S2.",
+         "I went by the largest number in each harbour and overlooked S1. Next time compare every berth with 6 m.",
+         _LOOK_NORTH, _LOOK_SOUTH, f"Thought: 7.2, 6.8 and 9.1 are above 6.\nFinal Answer: {_DEEP_ANSWER}"),
+        (berths,),
+        {"evaluator": _names_all},
+    ),
+    "plan-and-execute": Demo(
+        _DEEP,
+        "PlanAndExecute",
+        (_json(steps=["List the berths of the north harbour.", "List the berths of the south harbour."]),
+         _LOOK_NORTH, "Final Answer: N1 4.5 m, N2 7.2 m",
+         _json(steps=["List the berths of the south harbour."]),
+         _LOOK_SOUTH, "Final Answer: S1 6.8 m, S2 9.1 m, S3 3.0 m",
+         _json(steps=[]),
+         _DEEP_ANSWER),
+        (berths,),
+    ),
+    "tree-of-thoughts": Demo(
+        "Which two of the berths N1 (4.5 m), N2 (7.2 m), S1 (6.8 m), S2 (9.1 m) are together closest to 13.5 m?",
+        "TreeOfThoughts",
+        ("Take N1, 9 m are left.\nTake N2, 6.3 m are left.",
+         "9 m is close to S2.\nlikely", "6.3 m is close to S1.\nlikely",
+         "Take S2: 13.6 m.\nTake S1: 11.3 m.", "Take S1: 14.0 m.",
+         "0.1 m off.\nsure", "2.2 m off.\nimpossible", "0.5 m off.\nlikely",
+         "N1 and S2: 13.6 metres, 0.1 m from 13.5."),
+        (),
+        {"depth": 2, "beam": 2, "samples": 1},
+    ),
+    "orchestrator": Demo(
+        _DEEP,
+        "MultiAgentOrchestrator",
+        (_json(assignments=[{"worker": "north", "subtask": "List the berths of the north harbour."},
+                            {"worker": "south", "subtask": "List the berths of the south harbour."}]),
+         _LOOK_NORTH, _LOOK_SOUTH, "Final Answer: N1 4.5 m, N2 7.2 m", "Final Answer: S1 6.8 m, S2 9.1 m, S3 3.0 m",
+         _json(assignments=[]),
+         _DEEP_ANSWER),
+        (),
+        {"workers": {"north": Worker(ReActAgent([berths]), "knows the north harbour"),
+                     "south": Worker(ReActAgent([berths]), "knows the south harbour")}},
+    ),
+    "self-consistency": Demo(
+        _DEEP,
+        "SelfConsistency",
+        tuple(f"{_FOUND[:45]}\nAnswer: {each}"
+              for each in (_DEEP_ANSWER, "N2 and S2", _DEEP_ANSWER, _DEEP_ANSWER, "S2")),
+        (),
+        {"samples": 5},
     ),
 }  # fmt: skip
 """The demos, by the pattern's name on the command line."""

@@ -15,10 +15,15 @@ if TYPE_CHECKING:
     from brain.patterns.debate import Debate
     from brain.patterns.deliberate import Deliberate
     from brain.patterns.native import Managed, React, Verify
+    from brain.patterns.orchestrator import MultiAgentOrchestrator, Worker
     from brain.patterns.peoatr import PEOATR
     from brain.patterns.pipeline import Pipeline
+    from brain.patterns.plan_and_execute import PlanAndExecute
+    from brain.patterns.reflexion import Reflexion
     from brain.patterns.research import Research
+    from brain.patterns.self_consistency import SelfConsistency
     from brain.patterns.stages import GraphPattern, StagePattern
+    from brain.patterns.tree_of_thoughts import TreeOfThoughts
 
 __all__ = [
     "PEOATR",
@@ -29,17 +34,28 @@ __all__ = [
     "Deliberate",
     "GraphPattern",
     "Managed",
+    "MultiAgentOrchestrator",
     "Pipeline",
+    "PlanAndExecute",
     "ReActAgent",
     "React",
+    "Reflexion",
     "Research",
+    "SelfConsistency",
     "StagePattern",
+    "TreeOfThoughts",
     "Verify",
+    "Worker",
 ]
 
 _HOMES = {
     **dict.fromkeys(("Managed", "React", "Verify"), "native"),
     "CodeAction": "code_action",
+    **dict.fromkeys(("MultiAgentOrchestrator", "Worker"), "orchestrator"),
+    "PlanAndExecute": "plan_and_execute",
+    "Reflexion": "reflexion",
+    "SelfConsistency": "self_consistency",
+    "TreeOfThoughts": "tree_of_thoughts",
     **dict.fromkeys(("GraphPattern", "StagePattern"), "stages"),
     **{name: name.lower() for name in ("Autonomous", "Debate", "Deliberate", "PEOATR", "Pipeline", "Research")},
 }

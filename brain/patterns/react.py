@@ -4,20 +4,22 @@
         the model thinks, then names an action or gives the final answer
         the action runs, and the model is shown what it observed
 
-Differs from the paper: no worked examples in the prompt; the conversation is chat messages, one pair a
-turn, instead of one growing text; what the model writes after a label ``Observation`` of its own is not
-believed; a reply whose labels cannot be used is explained back to the model instead of failing the run.
+Differs from the paper: no worked examples in the prompt; the conversation is chat messages, one pair a turn,
+instead of one growing text (``dialect="paper"`` has that, see ``react_paper``); what the model writes after a
+label ``Observation`` of its own is not believed; a reply whose labels cannot be used is explained back to the
+model instead of failing the run.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
-from brain.errors import WrongType, whole_number
+from brain.errors import ConfigurationError, WrongType, whole_number
 from brain.messages import Transcript, assistant, system, user
 from brain.patterns.base import BasePattern
+from brain.patterns.react_paper import INSTRUCTIONS, react_in_one_text
 from brain.patterns.react_text import Parsed, parse
 from brain.policy import Finish, Policy, act, ask, note
 from brain.types import LLMProvider, Reply
@@ -38,6 +40,9 @@ class ReActAgent(BasePattern):
         system_prompt: used instead of the default; ``{tool_names}`` in it is filled in, other braces stay.
         require_final_answer: whether a reply with neither an action nor a final answer is asked for again,
             instead of being taken as the answer.
+        dialect: ``"text"`` for the protocol above, in chat messages; ``"paper"`` for that of the paper's code: one
+            growing text with numbered turns, ``Action 1: Search[x]``, ended by ``Finish[answer]``. A turn in which the
+            model forgets the action then asks twice.
 
     Raises:
         ConfigurationError: a tool is not callable, ``max_steps`` is below 1, an argument has the wrong type.
@@ -51,18 +56,27 @@ class ReActAgent(BasePattern):
         system_prompt: str | None = None,
         *,
         require_final_answer: bool = False,
+        dialect: Literal["text", "paper"] = "text",
     ) -> None:
         super().__init__(tools, provider)
         if system_prompt is not None and not isinstance(system_prompt, str):
             raise WrongType(f"ReActAgent: system_prompt must be a str or None, not {type(system_prompt).__name__}")
         self.max_steps = whole_number("ReActAgent", "max_steps", max_steps)
         self.require_final_answer = bool(require_final_answer)
+        if dialect not in ("text", "paper"):
+            raise ConfigurationError(f"ReActAgent: dialect is 'text' or 'paper', not {dialect!r:.80}")
+        if dialect == "paper" and any(name.lower() == "finish" for name in self.tools):
+            raise ConfigurationError("ReActAgent: in the paper's dialect Finish[...] answers; call the tool otherwise")
+        self.dialect = dialect
         self._system_prompt = system_prompt
 
     def policy(self, task: str) -> Policy[Finish]:
         """Think, act and look until there is an answer."""
         tool_names = ", ".join(self.tools) or "none"
-        prompt = (self._system_prompt or _SYSTEM_PROMPT).replace("{tool_names}", tool_names)
+        default = INSTRUCTIONS if self.dialect == "paper" else _SYSTEM_PROMPT
+        prompt = (self._system_prompt or default).replace("{tool_names}", tool_names)
+        if self.dialect == "paper":
+            return (yield from react_in_one_text(task, self.tools, self.max_steps, prompt))
         messages = Transcript([system(prompt, cache_stable=True), user(task)])
         text = ""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 
 import pytest
@@ -14,10 +15,15 @@ from brain.patterns import (
     Debate,
     Deliberate,
     Managed,
+    MultiAgentOrchestrator,
     Pipeline,
+    PlanAndExecute,
     React,
     ReActAgent,
+    Reflexion,
     Research,
+    SelfConsistency,
+    TreeOfThoughts,
     Verify,
 )
 from brain.testing import calls, says
@@ -31,6 +37,7 @@ ON, BACK = '{"route": "continue", "subgoal_complete": true}', '{"route": "reflec
 REPLAN, DONE = '{"route": "replan", "mistake": "m", "correction": "c"}', '{"route": "answer"}'
 SEVERE, MILD = '{"severity": 0.9, "weaknesses": ["w"]}', '{"severity": 0.1}'
 FAILS, PASSES = '{"passes": false, "issues": ["i"]}', '{"passes": true}'
+ASSIGN = json.dumps({"assignments": [{"worker": each, "subtask": "s"} for each in ("one", "two", "one", "nobody")]})
 
 PATTERNS = {
     "react": Enrolled(
@@ -74,6 +81,39 @@ PATTERNS = {
             provider=model,
         ),
         [A, "e", "p1", MILD, PASSES, "d", "x"],
+    ),
+    "react, paper": Enrolled(
+        lambda model: ReActAgent(TOOLS, model, dialect="paper"),
+        ["t\nAction 1: look[a]", "Hm.", "Boom[b]", "t\nAction 3: fly", "t\nAction 4: Finish[x]"],
+    ),
+    "reflexion": Enrolled(
+        lambda model: Reflexion(ReActAgent(TOOLS, model, max_steps=2), model, max_trials=3),
+        [LOOK, "Final Answer: x", FAILS, "lesson", LOOK, BOOM, "lesson", "Final Answer: y", PASSES],
+    ),
+    "plan and execute": Enrolled(
+        lambda model: PlanAndExecute(ReActAgent(TOOLS, model, max_steps=2), model, max_steps=4),
+        ['{"steps": ["a", "b"]}', LOOK, "Final Answer: x", '{"steps": ["c"]}', BOOM, LOOK, '{"steps": []}', "done"],
+    ),
+    "tree of thoughts": Enrolled(
+        lambda model: TreeOfThoughts(model, depth=2, beam=2, branching=3, samples=1),
+        ["a\nb\nc", "sure", "likely", "impossible", "d", "e\nf", "likely", "sure", "what?", "done"],
+    ),
+    "tree of thoughts, depth first": Enrolled(
+        lambda model: TreeOfThoughts(
+            model, search="dfs", evaluate="vote", depth=2, branching=2, is_solution=lambda _, state: "d" in state
+        ),
+        ["a\nd", *["The best choice is 2"] * 2, "neither", "done"],
+        most_calls=500,
+    ),
+    "orchestrator": Enrolled(
+        lambda model: MultiAgentOrchestrator({"one": ReActAgent(TOOLS), "two": ReActAgent(TOOLS)}, model, max_rounds=2),
+        [ASSIGN, "Final Answer: x", "Final Answer: y", "Final Answer: z", '{"assignments": []}', "done"],
+    ),
+    "self-consistency": Enrolled(
+        lambda model: SelfConsistency(provider=model, samples=4), ["Answer: x", "Answer: y", "Hm.", "Answer: y"]
+    ),
+    "self-consistency, react": Enrolled(
+        lambda model: SelfConsistency(ReActAgent(TOOLS), model, samples=2), [LOOK, BOOM, *["Final Answer: x"] * 2]
     ),
 }
 
