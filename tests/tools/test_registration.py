@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import functools
 import json
-import operator
 import pickle
 import subprocess
 import sys
@@ -113,10 +112,9 @@ def test_a_tool_is_made_by_decorators_and_by_options() -> None:
         (functools.lru_cache(depth), "depth", {"place", "unit"}),
         (str, "str", {"input"}),
         (len, "len", {"obj"}),
-        (operator.itemgetter(0), "itemgetter", {"input"}),
         (Search, "Search", {"hits"}),
     ],
-    ids=["object", "method", "partial", "cached", "type", "builtin", "getter", "class"],
+    ids=["object", "method", "partial", "cached", "type", "builtin", "class"],
 )
 def test_whatever_can_be_called_is_a_tool(call: Any, name: str, properties: set[str]) -> None:
     """Bound methods, callable objects, partials, classes, builtins: each has a name and a schema."""

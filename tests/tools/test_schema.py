@@ -160,7 +160,7 @@ def test_an_alias_that_is_defined_by_itself_has_a_finite_schema() -> None:
     """Where it comes up again, it may be anything."""
     names: dict[str, Any] = {}
     exec("type Tree = list[Tree] | int\ntype Pair[T] = tuple[T, T]\ntype Name = str", names)
-    assert json_schema(names["Tree"]) == {"anyOf": [{"type": "array"}, INTEGER]}
+    assert json_schema(names["Tree"]) == {"type": ["array", "integer"]}
     assert json_schema(names["Name"]) == {"type": "string"}
     assert json_schema(names["Pair"][int])["prefixItems"] == [INTEGER, INTEGER]
 
