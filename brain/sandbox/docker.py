@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from brain.errors import ConfigurationError, SandboxUnavailable
@@ -116,7 +116,11 @@ class DockerSandbox(Engine):
             first = bundle(source=True) + len(body).to_bytes(4, "big") + body
             launched = Launched(process, requests, replies, -1, err, replies, lambda: None, first, patience=1.5)
             opened.clear()
-            yield launched
+            try:
+                yield launched
+            except BaseException:
+                launched.failed = True
+                raise
         finally:
             if launched is not None:
                 launched.end()
@@ -126,17 +130,18 @@ class DockerSandbox(Engine):
                 process.wait()
             for fd in opened:
                 os.close(fd)
-            if process is not None and process.returncode < 0:
-                self._remove(name)  # the command was killed, which ends no container
+            if process is not None and (process.returncode < 0 or launched is None or launched.failed):
+                self._remove(name)  # the end of the command is not always that of the container
 
     def _remove(self, name: str) -> None:
         """Remove a container, whatever it does."""
         import subprocess
 
-        subprocess.run(  # noqa: S603
-            self._command("rm", "--force", name), env=_environment(), timeout=_REMOVE, check=False,
-            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-        )  # fmt: skip
+        with suppress(subprocess.TimeoutExpired):  # an engine that hangs; the launcher inside has the deadline too
+            subprocess.run(  # noqa: S603
+                self._command("rm", "--force", name), env=_environment(), timeout=_REMOVE, check=False,
+                stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            )  # fmt: skip
 
 
 def _environment() -> dict[str, str]:

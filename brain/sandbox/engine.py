@@ -47,12 +47,18 @@ class Launched:
     patience: float = 0.0
     """Seconds that output may take to arrive after the program's last frame."""
 
+    failed: bool = False
+    """Whether the conversation ended otherwise than by the program's last frame."""
+
     def release(self) -> None:
-        """Let go of the leash, which ends the program."""
+        """Let go of the leash, which ends the program; what it still has to say is not listened to."""
         if self.leash >= 0:
             os.close(self.leash)
             self.replies = -1 if self.replies == self.leash else self.replies
             self.leash = -1
+        if self.requests >= 0:
+            os.close(self.requests)
+            self.requests = -1
 
     def status(self, seconds: float) -> int | None:
         """Return how the launcher ended; ``None`` where it has not, after waiting for some seconds."""
@@ -155,7 +161,7 @@ class Engine(ABC):
             try:
                 last = bridge.converse(message, given, on_call or call)
             except Ended as reason:
-                ended = reason
+                ended, launched.failed = reason, True
             fell_silent = ended is not None and ended.kind == "closed"
             if not fell_silent:
                 launched.release()
@@ -193,6 +199,7 @@ class Engine(ABC):
             try:
                 ready = bridge.ready(_START)
             except Ended:
+                launched.failed = True
                 launched.release()
                 bridge.drain(_ANSWER)
                 said = " ".join(bridge.err.text().split())[-500:] or f"exit status {launched.status(_ANSWER)}"
