@@ -37,11 +37,11 @@ for _ in $(seq 100); do
 done
 
 "$python" -I - <<'PYTHON' | docker --host "$BRAIN_DOCKER_HOST" import - "$BRAIN_DOCKER_IMAGE" >/dev/null
-import glob, io, os, re, subprocess, sys, sysconfig, tarfile
+import glob, io, os, re, subprocess, sys, tarfile
 
 binary = os.path.realpath(sys.executable)
-library = sysconfig.get_path("stdlib")
-extensions = glob.glob(os.path.join(sysconfig.get_path("platstdlib"), "lib-dynload", "*.so"))
+library = os.path.dirname(os.path.realpath(os.__file__))
+extensions = [path for folder in sys.path for path in glob.glob(os.path.join(folder, "lib-dynload", "*.so"))]
 needed = subprocess.run(["ldd", binary, *extensions], capture_output=True, text=True).stdout
 shared = {path for path in re.findall(r"(/\S+)(?= \(0x)", needed)}
 

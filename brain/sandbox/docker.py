@@ -74,7 +74,7 @@ class DockerSandbox(Engine):
         size = str(self.memory)
         return self._command(
             "run", "--rm", "--interactive", "--pull", "never", "--name", name, "--label", "brain.sandbox",
-            "--network", "none", "--dns", "127.0.0.1", "--dns-search", ".", "--hostname", "sandbox",  # not the host's
+            "--network", "none", "--dns", "192.0.2.1", "--dns-search", ".", "--hostname", "sandbox",  # not the host's
             "--read-only", "--tmpfs", f"/tmp:rw,noexec,nosuid,nodev,size={self.scratch},nr_inodes=1k,mode=1777",  # noqa: S108
             "--cap-drop", "ALL", "--security-opt", "no-new-privileges", "--user", str(_USER), "--ipc", "none",
             "--memory", size, "--memory-swap", size, "--pids-limit", str(self.processes),

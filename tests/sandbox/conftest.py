@@ -21,6 +21,8 @@ def made(kind: str, **options):
             _make(kind).check()
         except SandboxUnavailable as error:
             _why_not[kind] = str(error)
+    if _why_not[kind] and kind == "docker" and "BRAIN_DOCKER_HOST" in os.environ:
+        pytest.fail(f"an engine was given, and does not do: {_why_not[kind]}")
     if _why_not[kind]:
         pytest.skip(_why_not[kind])
     return _make(kind, **options)
