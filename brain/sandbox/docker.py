@@ -13,9 +13,10 @@ from typing import Any
 
 from brain.errors import ConfigurationError, SandboxUnavailable
 from brain.sandbox.base import GUARANTEES
-from brain.sandbox.engine import BOOT, Engine, Launched, pipe
-from brain.sandbox.inside import bundle
+from brain.sandbox.engine import Engine
+from brain.sandbox.inside import BOOT, bundle
 from brain.sandbox.inside.wire import dumps
+from brain.sandbox.launched import Launched, pipe
 
 __all__ = ["DockerSandbox"]
 
