@@ -73,9 +73,9 @@ class SubprocessSandbox(Engine):
 
         if os.name != "posix":
             raise SandboxUnavailable(f"programs cannot be run in a process of their own here. {self._advice()}")
-        if not sys.executable or not os.path.isfile(sys.executable):
+        if not sys.executable or not os.path.isfile(sys.executable) or getattr(sys, "frozen", False):
             raise SandboxUnavailable(
-                "this interpreter does not know its own executable (sys.executable), so it cannot start another"
+                "no other interpreter can be started: sys.executable is not one (an embedded or frozen program?)"
             )
         opened: list[int] = []
         process: subprocess.Popen[bytes] | None = None
