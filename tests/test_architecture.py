@@ -25,6 +25,7 @@ FLOORS = {
     "normalise": 1,
     "ledger": 1,
     "compact": 1,
+    "redact": 1,
     "graph": 2,
     "contract": 2,
     "runtime": 2,

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Self
 
-from brain.errors import ConfigurationError, UnknownKeyword, WrongType, whole_number
+from brain.errors import ConfigurationError, Interrupt, UnknownKeyword, WrongType, whole_number
 from brain.policy import Finish, Policy
-from brain.runtime import Event, Hook, Journal, Runtime, StepEnded
+from brain.runtime import Event, Hook, Journal, JournalFile, Runtime, StepEnded, read_journal
+from brain.runtime.journal import described
+from brain.runtime.journal_file import FilePath
+from brain.runtime.kernel import UNDECIDED
 from brain.tools import Toolset
 from brain.types import LLMProvider, PatternResult, Step
 
@@ -68,37 +71,72 @@ class BasePattern(ABC):
         Args:
             task: what to do.
             **options: ``hooks``, an iterable of ``Hook``; ``on_event``, a callable that is given each event;
-                ``max_workers``, how many actions of a batch may be under way at once (1).
+                ``max_workers``, how many actions of a batch may be under way at once (1); ``journal``, the path
+                of a new file (or a ``JournalFile``) that the journal is written to while the run goes on.
 
         Raises:
             ConfigurationError: a mistake in the call: an unknown option, a task that is not a string.
         """
-        return self._execute(task, (), options)
+        return self._execute(task, None, options)
 
-    def resume(self, journal: Journal, **options: Any) -> PatternResult:
+    def resume(self, journal: Journal | FilePath, *, approve: Any = UNDECIDED, **options: Any) -> PatternResult:
         """Go on with an interrupted run from its journal; nothing it records is performed again.
 
         Args:
-            journal: the journal of the run, from ``result.journal`` or ``Journal.from_lines``.
+            journal: the journal of the run, from ``result.journal``, or the path of its file, which is written on.
+            approve: the decision about the call that the run stopped to ask about: ``True``, ``Approve(...)``,
+                ``Deny(...)``, or an ``Observation`` that says what came of it.
             **options: as for ``run``.
 
         Raises:
             ReplayMismatch: the journal belongs to another run, or the pattern has changed since.
+            ConfigurationError: it is of another pattern, is damaged, or there is nothing to decide about.
         """
         if not isinstance(journal, Journal):
-            raise WrongType(f"{self.name}.resume: journal must be a Journal, not {type(journal).__name__}")
-        if journal.pattern != self.name:
-            raise ConfigurationError(
-                f"{self.name}.resume: this journal is of a run of {journal.pattern or 'no pattern'}"
-            )
-        return self._execute(journal.task, journal, options)
+            if "journal" in options:
+                raise UnknownKeyword(f"{self.name}.resume: the file that is resumed is written on; leave out journal=")
+            file = options["journal"] = _file(journal)
+            journal = file.take_up()
+        try:
+            if journal.pattern != self.name:
+                raise ConfigurationError(
+                    f"{self.name}.resume: this journal is of a run of {journal.pattern or 'no pattern'}"
+                )
+            return self._execute(journal.task, journal, options, approve)
+        finally:
+            if "journal" in options:
+                _file(options["journal"]).close()
+
+    def replay(self, journal: Journal | FilePath) -> PatternResult:
+        """Run again from a journal alone, with no model asked and no tool called.
+
+        A run that had not ended stops where it did.
+
+        Raises:
+            ReplayMismatch: the pattern wants something else than the journal has; both are shown.
+        """
+        journal = journal if isinstance(journal, Journal) else read_journal(journal)
+        return self.resume(journal.until(len(journal)), hooks=[_Nothing()])
+
+    def fork(self, journal: Journal | FilePath, *, at: int, outcome: Any, **options: Any) -> PatternResult:
+        """Go on from an entry of a journal as if something else had come of it; the journal stays as it is.
+
+        Args:
+            journal: the journal, or the path of its file.
+            at: the index of the entry.
+            outcome: what came of it now: a ``Reply``, an ``Observation``, an error to raise, or the text of one of
+                the first two.
+            **options: as for ``run``.
+        """
+        journal = journal if isinstance(journal, Journal) else read_journal(journal)
+        return self.resume(journal.forked(at, outcome), **options)
 
     def stream(self, task: str, **options: Any) -> Iterator[Event]:
         """Carry out a task, yielding each event as it happens; the last one holds the result."""
-        runtime, on_event = self._runtime("stream", task, options)
+        runtime, on_event, file = self._runtime("stream", task, options)
         if on_event is not None:
             raise UnknownKeyword(f"{self.name}.stream: on_event belongs to run(); here the events are yielded")
-        return runtime.stream(self.policy(task), pattern=self.name, task=task)
+        return runtime.stream(self.policy(task), pattern=self.name, task=task, file=file)
 
     def iter(self, task: str, **options: Any) -> Iterator[Step]:
         """Carry out a task, yielding each step as soon as it is complete.
@@ -109,13 +147,21 @@ class BasePattern(ABC):
             if isinstance(event, StepEnded):
                 yield event.step
 
-    def _execute(self, task: str, journal: Sequence[Any], options: dict[str, Any]) -> PatternResult:
-        runtime, on_event = self._runtime("run", task, options)
-        return runtime.run(self.policy(task), journal, pattern=self.name, task=task, on_event=on_event)
+    def _execute(
+        self, task: str, journal: Journal | None, options: dict[str, Any], approve: Any = UNDECIDED
+    ) -> PatternResult:
+        runtime, on_event, file = self._runtime("run", task, options)
+        done = () if journal is None else journal
+        policy = self.policy(task) if journal is None else self._policy_after(task, journal)
+        return runtime.run(policy, done, pattern=self.name, task=task, on_event=on_event, approve=approve, file=file)
+
+    def _policy_after(self, task: str, done: Journal) -> Policy[Finish]:  # noqa: ARG002
+        """Return the policy of a run that is taken up; it hears the same as that of a new one."""
+        return self.policy(task)
 
     def _runtime(
         self, method: str, task: str, options: dict[str, Any]
-    ) -> tuple[Runtime, Callable[[Event], object] | None]:
+    ) -> tuple[Runtime, Callable[[Event], object] | None, JournalFile | None]:
         """Check what the caller gave, at once, and make the runtime for one run."""
         where = f"{self.name}.{method}"
         if not isinstance(task, str):
@@ -132,7 +178,8 @@ class BasePattern(ABC):
         max_workers = whole_number(where, "max_workers", options.get("max_workers", 1))
         every = [*self._hooks, *hooks]
         provider, tools = self._get_provider(), self._toolset()
-        return Runtime(provider, tools, every, sandbox=self._sandbox, max_workers=max_workers), on_event
+        file = None if options.get("journal") is None else _file(options["journal"])
+        return Runtime(provider, tools, every, sandbox=self._sandbox, max_workers=max_workers), on_event, file
 
     def _toolset(self) -> Toolset:
         """Return the tools of a run; a pattern made of parts has those of its parts."""
@@ -146,4 +193,17 @@ class BasePattern(ABC):
         return LocalEchoProvider()
 
 
-_OPTIONS = ("hooks", "max_workers", "on_event")
+_OPTIONS = ("hooks", "journal", "max_workers", "on_event")
+
+
+def _file(journal: Any) -> JournalFile:
+    return journal if isinstance(journal, JournalFile) else JournalFile(journal)
+
+
+class _Nothing(Hook):
+    """Lets nothing be performed: the run stops where its journal ends."""
+
+    def _stop(self, action: Any) -> None:
+        raise Interrupt(f"the journal ends before: {described(action)}")
+
+    pre_llm_call = pre_tool_call = _stop

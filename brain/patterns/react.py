@@ -12,7 +12,7 @@ model instead of failing the run.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
@@ -24,7 +24,7 @@ from brain.patterns.react_text import Parsed, parse
 from brain.policy import Finish, Policy, act, ask, note
 from brain.types import LLMProvider, Reply
 
-__all__ = ["Parsed", "ReActAgent", "parse"]
+__all__ = ["FORM", "Parsed", "ReActAgent", "parse", "prompt_for", "read"]
 
 
 class ReActAgent(BasePattern):
@@ -72,9 +72,7 @@ class ReActAgent(BasePattern):
 
     def policy(self, task: str) -> Policy[Finish]:
         """Think, act and look until there is an answer."""
-        tool_names = ", ".join(self.tools) or "none"
-        default = INSTRUCTIONS if self.dialect == "paper" else _SYSTEM_PROMPT
-        prompt = (self._system_prompt or default).replace("{tool_names}", tool_names)
+        prompt = prompt_for(self.tools, self._system_prompt, self.dialect)
         if self.dialect == "paper":
             return (yield from react_in_one_text(task, self.tools, self.max_steps, prompt))
         messages = Transcript([system(prompt, cache_stable=True), user(task)])
@@ -85,31 +83,37 @@ class ReActAgent(BasePattern):
             text = reply.text.strip()
             if not text:
                 return Finish("", ok=False, error="the model's reply was empty")
-            said = self._read(reply)
+            said = read(reply, self.tools, strict=self.require_final_answer)
 
             if said.outcome == "final":
                 return Finish(said.final, thought=said.thought)
             if said.outcome == "action":
                 observation = str((yield from act(said.action, said.action_input, thought=said.thought)))
             else:
-                observation = f"{said.problem} {_FORM}"
+                observation = f"{said.problem} {FORM}"
                 yield from note("observation", observation, thought=said.thought)
 
             messages += [assistant(said.kept), user(f"Observation: {observation}")]
 
         return Finish(text, ok=False, error="max_steps reached without Final Answer")
 
-    def _read(self, reply: Reply) -> Parsed:
-        if reply.cut_off:  # an action or answer without its end is neither
-            return Parsed(
-                "invalid", problem="Your reply was cut off before its end; say less.", kept=reply.text.strip()
-            )
-        said = parse(reply.text, self.tools)
-        if said.outcome == "plain":
-            if self.require_final_answer:
-                return Parsed("invalid", problem="Your reply has no Action and no Final Answer.", kept=said.kept)
-            return replace(said, outcome="final")
-        return said
+
+def prompt_for(tools: Iterable[str], system_prompt: str | None = None, dialect: str = "text") -> str:
+    """Return the system prompt, with the names of the tools filled in."""
+    default = INSTRUCTIONS if dialect == "paper" else _SYSTEM_PROMPT
+    return (system_prompt or default).replace("{tool_names}", ", ".join(tools) or "none")
+
+
+def read(reply: Reply, tools: Collection[str], *, strict: bool = False) -> Parsed:
+    """Read a reply; ``strict``: one with neither an action nor a final answer is not taken as the answer."""
+    if reply.cut_off:  # an action or answer without its end is neither
+        return Parsed("invalid", problem="Your reply was cut off before its end; say less.", kept=reply.text.strip())
+    said = parse(reply.text, tools)
+    if said.outcome == "plain":
+        if strict:
+            return Parsed("invalid", problem="Your reply has no Action and no Final Answer.", kept=said.kept)
+        return replace(said, outcome="final")
+    return said
 
 
 _SYSTEM_PROMPT = """\
@@ -128,7 +132,8 @@ and stop; you will be shown what came of it after "Observation:". Or, as soon as
 Thought: why you can answer now
 Final Answer: the answer"""
 
-_FORM = (
+FORM = (
     "Write `Thought:`, `Action:` and `Action Input:` on lines of their own to use a tool, "
     "or `Final Answer:` followed by the answer."
 )
+"""What a reply must look like, told to a model whose reply could not be used."""

@@ -10,23 +10,29 @@ Rules:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from _thread import RLock
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import BrainError, HookError, PolicyDenied
+from brain.errors import BrainError, ConfigurationError, HookError, PolicyDenied
 from brain.policy import Act, Ask, Execute, Work
 from brain.runtime.hooks import Hooks, named
-from brain.runtime.journal import Entry
+from brain.runtime.journal import Entry, digest_of
 from brain.types import Observation, PatternResult, Reply
 
 if TYPE_CHECKING:
     from brain.runtime.journal import Outcome
 
-__all__ = ["PROGRAM", "Chokepoints"]
+__all__ = ["PROGRAM", "Chokepoints", "as_call"]
 
 PROGRAM = "program"
 """The name under which hooks see the execution of a program as a tool call."""
+
+
+def as_call(action: Execute) -> Act:
+    """Return the tool call that hooks are shown for the execution of a program."""
+    return Act(PROGRAM, {"program": action.program}, phase=action.phase, agent=action.agent)
 
 
 class Chokepoints:
@@ -37,10 +43,26 @@ class Chokepoints:
         done: what the run had done before, when it is taken up from a journal.
     """
 
-    __slots__ = ("_hooks",)
+    __slots__ = ("_hooks", "_lock")
 
     def __init__(self, hooks: Hooks, done: Sequence[Entry]) -> None:
         self._hooks = hooks.for_run(done)
+
+        self._lock = RLock()
+
+    def decide(self, question: str, decision: Any) -> None:
+        """Hand a decision to the hooks that ask."""
+        if not question:
+            raise ConfigurationError("approve= is given, but the run was not interrupted to ask about a call")
+        asked = [hook.decide(question, decision) for hook in self._hooks.listed]  # every one of them is told
+        if not any(asked):
+            raise ConfigurationError("approve= is given, but none of the hooks asks; pass the ApprovalGate here too")
+
+    def under_way(self, programs: Iterable[Execute]) -> None:
+        """Tell the hooks that these programs were let through before the run was taken up."""
+        for program in programs:
+            for hook in self._hooks.listed:
+                hook.decide(digest_of(as_call(program)), True)
 
     def open(self, pattern: str, task: str) -> BrainError | None:
         """Tell the hooks that a run begins; return the error of the first that refuses."""
@@ -61,8 +83,10 @@ class Chokepoints:
 
     def before(self, action: Work) -> tuple[Work, Outcome | None]:
         """Ask the hooks; return the action to perform, or the outcome that makes performing it needless."""
-        if isinstance(action, Execute):
-            return self._before_program(action)
+        with self._lock:  # programs on several threads make calls at the same time, and hooks count
+            return self._before_program(action) if isinstance(action, Execute) else self._before(action)
+
+    def _before(self, action: Work) -> tuple[Work, Outcome | None]:
         kind, answer = (Ask, Reply) if isinstance(action, Ask) else (Act, Observation)
         for check in self._hooks.at("pre_llm_call" if kind is Ask else "pre_tool_call"):
             try:
@@ -84,7 +108,7 @@ class Chokepoints:
     def _before_program(self, action: Execute) -> tuple[Work, Outcome | None]:
         if not self._hooks.at("pre_tool_call"):
             return action, None
-        call = Act(PROGRAM, {"program": action.program}, phase=action.phase, agent=action.agent)
+        call = as_call(action)
         allowed, answer = self.before(call)
         if answer is not None:
             raise HookError("a hook answered the execution of a program itself; it may change or refuse it")
@@ -100,12 +124,13 @@ class Chokepoints:
             point = "post_llm_call"
         else:
             point = "post_tool_call" if getattr(outcome, "ok", True) else "tool_call_error"
-        for look in self._hooks.at(point):
-            said = self._call(look, action, outcome)
-            if isinstance(said, type(outcome)):
-                outcome = said
-            elif said is not None:
-                self._wrong(look, said, f"None or {type(outcome).__name__}")
+        with self._lock:
+            for look in self._hooks.at(point):
+                said = self._call(look, action, outcome)
+                if isinstance(said, type(outcome)):
+                    outcome = said
+                elif said is not None:
+                    self._wrong(look, said, f"None or {type(outcome).__name__}")
         return outcome
 
     def _call(self, method: Callable[..., Any], *arguments: Any) -> Any:

@@ -122,6 +122,8 @@ def entry_to_dict(entry: Entry, index: int, written: dict[int, tuple[int, int]])
         line["report"] = _set_fields(outcome)
     if entry.performed is not None:
         line["performed"] = _action(entry.performed, index, {})
+    if entry.masked:
+        line["masked"] = entry.masked
     line["at"], line["seconds"] = round(entry.at, 6), round(entry.seconds, 6)
     return line
 
@@ -150,7 +152,30 @@ def entry_from_dict(line: dict[str, Any], transcripts: list[Transcript]) -> Entr
     performed = _read_action(line["performed"], []) if "performed" in line else None
     if isinstance(performed, Note):
         raise ValueError("a note is never performed")
-    return Entry(action, outcome, str(line["digest"]), performed, float(line["at"]), float(line["seconds"]))
+    times = float(line["at"]), float(line["seconds"])
+    return Entry(action, outcome, str(line["digest"]), performed, *times, str(line.get("masked", "")))
+
+
+def begun_to_dict(index: int | str, wanted: Work) -> dict[str, Any]:
+    """Return the line that is written before an action is performed; of a question to the model, only that it is."""
+    if isinstance(wanted, Ask):
+        return {"begin": index, "ask": {"messages": [], "phase": wanted.phase, "agent": wanted.agent}}
+    return {"begin": index, **_action(wanted, 0, {})}
+
+
+def call_to_dict(index: int, number: int, entry: Entry) -> dict[str, Any]:
+    """Return the line of a call that the program of an action has made, the ``number``-th from 0."""
+    line = entry_to_dict(entry, index, {})
+    del line["i"]
+    return {"within": index, "n": number, **line}
+
+
+def work_from_dict(line: dict[str, Any]) -> Work:
+    """Return the action that a line says was begun."""
+    action = _read_action(line, [])
+    if isinstance(action, Note):
+        raise ValueError("a note is never performed")
+    return action
 
 
 def _set_fields(value: Any) -> dict[str, Any]:

@@ -41,6 +41,15 @@ class Hook:
         """
         return self
 
+    def decide(self, question: str, decision: Any) -> bool:  # noqa: ARG002
+        """Take somebody's decision about a call; return whether this hook had asked.
+
+        Args:
+            question: the digest of the call that the run was interrupted for.
+            decision: what ``resume(journal, approve=...)`` was given.
+        """
+        return False
+
     def pre_execution(self, pattern: str, task: str) -> None:
         """Called once, before a run starts."""
 
@@ -66,7 +75,7 @@ class Hook:
         """Called once, when a run has ended or was interrupted."""
 
 
-_POINTS = tuple(name for name in vars(Hook) if not name.startswith("_") and name != "for_run")
+_POINTS = tuple(name for name in vars(Hook) if not name.startswith("_") and name not in ("for_run", "decide"))
 
 
 class Hooks:

@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from brain._version import __version__
 from brain.errors import BrainError, ConfigurationError
@@ -35,6 +35,28 @@ FORMAT = 1
 """Version of the JSON lines; a reader refuses a newer one."""
 
 
+class Sink(Protocol):
+    """Where a journal is written as it grows."""
+
+    def begun(self, index: int | str, wanted: Work) -> None:
+        """Write that an action is about to be performed."""
+
+    def called(self, index: int, number: int, entry: Entry) -> None:
+        """Write a call that the program of an action has made."""
+
+    def ended(self, journal: Journal, index: int) -> None:
+        """Write an entry."""
+
+    def asks(self, question: str) -> None:
+        """Write which call the run is interrupted to ask about."""
+
+    def over(self, said: dict[str, Any]) -> None:
+        """Write what the run has come to."""
+
+    def close(self) -> None:
+        """Write nothing more."""
+
+
 @dataclass(slots=True)
 class Entry:
     """One action of a run and what came of it."""
@@ -51,6 +73,8 @@ class Entry:
     """When it began, in seconds since the epoch."""
     seconds: float = 0.0
     """How long it took."""
+    masked: str = ""
+    """The digest of the action with its secrets masked, in a journal from a file that masks some."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +93,44 @@ class ExecutionReport:
 
 @dataclass(slots=True)
 class Journal(Sequence[Entry]):
-    """The entries of one run, in order, under a header."""
+    """The entries of one run, in order, under a header; and what was begun when it stopped."""
 
     pattern: str = ""
     task: str = ""
     version: str = __version__
     """The library's version that made the record."""
     entries: list[Entry] = field(default_factory=list)
+    begun: dict[int | str, Work] = field(default_factory=dict)
+    """Actions that were begun and have no entry yet, by the index theirs would have; ``"3.0"`` is the first call
+    of the program of action 3."""
+    within: dict[int, list[Entry]] = field(default_factory=dict)
+    """Calls that programs without an entry have made so far."""
+    question: str = ""
+    """The digest of the call that the run was interrupted to ask about."""
+    sink: Sink | None = field(default=None, repr=False, compare=False)
+    """Where it is written as it grows."""
+
+    def append(self, entry: Entry) -> None:
+        """Add an entry; it is written before anybody hears of it."""
+        index = len(self.entries)
+        self.entries.append(entry)
+        self._forget(index)
+        if self.sink is not None:
+            self.sink.ended(self, index)
+
+    def begin(self, index: int | str, wanted: Work) -> None:
+        """Note that an action is about to be performed."""
+        self.begun[index] = wanted
+        if self.sink is not None:
+            self.sink.begun(index, wanted)
+
+    def called(self, index: int, entry: Entry, *, known: bool = False) -> None:
+        """Add a call that the program of an action has made; ``known``: it is in the file already."""
+        calls = self.within.setdefault(index, [])
+        self.begun.pop(f"{index}.{len(calls)}", None)
+        calls.append(entry)
+        if self.sink is not None and not known:
+            self.sink.called(index, len(calls) - 1, entry)
 
     def __len__(self) -> int:
         return len(self.entries)
@@ -107,14 +162,49 @@ class Journal(Sequence[Entry]):
         """Return the journal as it was when it had ``count`` entries."""
         return Journal(self.pattern, self.task, self.version, self.entries[:count])
 
+    def forked(self, at: int, outcome: Any) -> Journal:
+        """Return the journal up to and with entry ``at``, of which something else has come.
+
+        Args:
+            at: the index of the entry; not of a note.
+            outcome: a ``Reply``, an ``Observation``, a ``BrainError``, or the text of one of the first two.
+
+        Raises:
+            ConfigurationError: there is no such entry, it is a note, or the outcome is none of its kind.
+        """
+        if not 0 <= at < len(self.entries) or isinstance(self.entries[at].action, Note):
+            raise ConfigurationError(f"fork: entry {at} is not a call of this journal, which has {len(self)} entries")
+        entry = self.entries[at]
+        kind = Reply if isinstance(entry.action, Ask) else Observation
+        if isinstance(outcome, str) and not isinstance(entry.action, Execute):
+            outcome = kind(outcome)
+        fits = type(outcome).__name__ == "ProgramReport" if isinstance(entry.action, Execute) else type(outcome) is kind
+        if not fits and not isinstance(outcome, BrainError):
+            raise ConfigurationError(
+                f"fork: entry {at} is {described(entry.action)}; {type(outcome).__name__} is no outcome of that"
+            )
+        forked = self.until(at)
+        forked.entries.append(Entry(entry.action, outcome, entry.digest, masked=entry.masked))
+        return forked
+
+    def header(self) -> dict[str, Any]:
+        """Return the first line, as a dict."""
+        return {"brain_journal": FORMAT, "version": self.version, "pattern": self.pattern, "task": self.task}
+
     def to_lines(self) -> Iterator[str]:
         """Yield the journal as lines of JSON, the header first."""
-        header = {"brain_journal": FORMAT, "version": self.version, "pattern": self.pattern, "task": self.task}
-        yield json.dumps(header)
+        yield json.dumps(self.header())
         # For each storage that transcripts share: the last entry written from it, and how long that was.
         written: dict[int, tuple[int, int]] = {}
         for index, entry in enumerate(self.entries):
             yield json.dumps(codec.entry_to_dict(entry, index, written), allow_nan=False)
+        for place, wanted in self.begun.items():
+            yield json.dumps(codec.begun_to_dict(place, wanted), allow_nan=False)
+        for index, calls in self.within.items():
+            for number, entry in enumerate(calls):
+                yield json.dumps(codec.call_to_dict(index, number, entry), allow_nan=False)
+        if self.question:
+            yield json.dumps({"asks": self.question})
 
     @classmethod
     def from_lines(cls, lines: Iterable[str]) -> Journal:
@@ -143,10 +233,30 @@ class Journal(Sequence[Entry]):
         transcripts: list[Transcript] = []
         for number, value in enumerate(values[1:], 2):
             try:
-                journal.entries.append(codec.entry_from_dict(value, transcripts))
+                journal._read(value, transcripts)
             except (KeyError, TypeError, ValueError, IndexError) as error:
                 raise ConfigurationError(f"line {number} of the journal does not hold an entry: {error!r}") from None
         return journal
+
+    def _forget(self, index: int) -> None:
+        """An action has its entry: how far it had come before does not matter any more."""
+        if self.begun:
+            self.begun = {key: each for key, each in self.begun.items() if str(key).split(".")[0] != str(index)}
+        self.within.pop(index, None)
+
+    def _read(self, value: dict[str, Any], transcripts: list[Transcript]) -> None:
+        """Take in a line after the header."""
+        if "begin" in value:
+            self.begun[value["begin"]] = codec.work_from_dict(value)
+        elif "within" in value:
+            index, entry = value["within"], codec.entry_from_dict(value, [])
+            if value["n"] == len(self.within.get(index, ())):  # one that is written again is the one before
+                self.called(index, entry)
+        elif "asks" in value:
+            self.question = str(value["asks"])
+        elif "over" not in value:
+            self.append(codec.entry_from_dict(value, transcripts))
+            self.question = ""
 
 
 def digest_of(action: Work | Note) -> str:

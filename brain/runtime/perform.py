@@ -6,20 +6,18 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from brain.errors import BrainError, HookError, ProviderError
+from brain.errors import BrainError, HookError, PolicyDenied, ProviderError, ReplayMismatch
 from brain.policy import Act, Ask, Execute, Work
 from brain.tools import Toolset
 from brain.types import LLMProvider, Observation, Reply, ToolCall, ToolSpec, Usage
 
 if TYPE_CHECKING:
+    from brain.runtime.calls import Calls
     from brain.runtime.chokepoints import Chokepoints
     from brain.runtime.journal import Outcome
     from brain.sandbox.base import ProgramReport, Sandbox
 
 __all__ = ["Performer"]
-
-Called = Callable[[Act, Observation, float], None]
-"""Told of each call that a program makes: the call, what came of it, how long it took."""
 
 
 class Performer:
@@ -42,18 +40,18 @@ class Performer:
         self._takes_transcript = bool(getattr(provider, "accepts_transcript", False))
         self.streams = callable(getattr(provider, "stream", None))
 
-    def perform(self, action: Work, gate: Chokepoints, called: Called) -> Outcome:
+    def perform(self, action: Work, gate: Chokepoints, calls: Calls) -> Outcome:
         """Perform an action and return its outcome.
 
         Args:
             action: what to do.
             gate: asked about each call that a program makes.
-            called: told of each of them.
+            calls: the record of them.
         """
         if isinstance(action, Ask):
             return self._ask(action)
         if isinstance(action, Execute):
-            return self._execute(action, gate, called)
+            return self._execute(action, gate, calls)
         return self._act(action)
 
     def _act(self, action: Act) -> Observation:
@@ -92,12 +90,12 @@ class Performer:
     def _schema(self, action: Ask) -> dict[str, Any]:
         return {"schema": action.schema} if action.schema is not None and self._takes_schema else {}
 
-    def _execute(self, action: Execute, gate: Chokepoints, called: Called) -> ProgramReport:
+    def _execute(self, action: Execute, gate: Chokepoints, calls: Calls) -> ProgramReport:
         if self.sandbox is None:
             from brain.sandbox import sandbox
 
             self.sandbox = sandbox("auto")
-        crashed: list[HookError] = []
+        crashed: list[BrainError] = []
 
         def on_call(name: str, args: list[Any], kwargs: dict[str, Any]) -> Any:
             names = [each.name for each in self.tools[name].plan.parameters]
@@ -107,7 +105,18 @@ class Performer:
             wanted = Act(name, given, phase=action.phase, agent=action.agent)
             began = self._timer()
             try:
+                known = calls.known(wanted)
+                if known is not None:
+                    if known.kind == "denied":
+                        raise PolicyDenied(known.text)
+                    return _value(name, known)
+            except ReplayMismatch as error:
+                crashed.append(error)
+                raise
+            try:
                 call, answer = gate.before(wanted)
+                if answer is None:
+                    calls.begin(wanted)
                 seen = self._act(call) if answer is None and isinstance(call, Act) else answer
                 assert isinstance(seen, Observation)  # the gate gives nothing else for a tool call
                 seen = gate.after(call, seen)
@@ -116,9 +125,9 @@ class Performer:
                 crashed.append(error)
                 raise
             except BrainError as error:
-                called(wanted, Observation(str(error), ok=False, kind="denied"), self._timer() - began)
+                calls.made(wanted, Observation(str(error), ok=False, kind="denied"), self._timer() - began)
                 raise
-            called(wanted, seen, self._timer() - began)
+            calls.made(wanted, seen, self._timer() - began)
             return _value(name, seen)
 
         tools = {name: tool.call for name, tool in self.tools.items()}

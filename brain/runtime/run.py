@@ -41,6 +41,7 @@ from brain.types import Observation, PatternResult, Reply
 __all__ = ["Run"]
 
 if TYPE_CHECKING:
+    from brain.runtime.masking import Masking
     from brain.sandbox.base import ProgramReport
 
     Outcome = Reply | Observation | ProgramReport | BrainError
@@ -65,6 +66,8 @@ class Run:
         """What the policy wants; a ``Finish`` when it has ended, ``None`` before the start."""
         self.error: BrainError | None = None
         """The error that ended the run, if one did."""
+        self.masking: Masking | None = None
+        """How a journal file masks secrets, if this run is taken up from one."""
         self._answers: list[Outcome] = []
         self._digest = ""
 
@@ -115,7 +118,7 @@ class Run:
         """Repeat one outcome from a journal without performing the action again."""
         if isinstance(entry.action, Note):
             return  # the policy notes it again by itself
-        if self.done or entry.digest != self._current_digest():
+        if self.done or not self._fits(entry):
             asked = described(self.pending) if isinstance(self.pending, Ask | Act | Execute) else "the end of the run"
             if not self.done:
                 asked = described(self.current)
@@ -128,7 +131,8 @@ class Run:
                 recorded=recorded,
                 asked=asked,
             )
-        self._record(Entry(self.current, entry.outcome, entry.digest, entry.performed, entry.at, entry.seconds))
+        times = entry.at, entry.seconds
+        self._record(Entry(self.current, entry.outcome, entry.digest, entry.performed, *times, entry.masked))
 
     def interrupt(self) -> None:
         """Stop between two actions; the journal stays complete, and the run can be taken up again."""
@@ -169,6 +173,19 @@ class Run:
             stage = f" ({phase})"
         return f"{self.journal.pattern or 'run'}{stage}: {error}"
 
+    def _fits(self, entry: Entry) -> bool:
+        """Return whether an entry is of the current action, as it is or as a file that masks secrets has it."""
+        if entry.digest == self._current_digest():
+            return True
+        if not entry.masked:
+            return False
+        if self.masking is None:
+            from brain.redact import Redaction
+            from brain.runtime.masking import Masking
+
+            self.masking = Masking(Redaction())
+        return entry.masked == self.masking.digest_of(self.current)
+
     def _current_digest(self) -> str:
         if not self._digest:
             self._digest = digest_of(self.current)
@@ -188,7 +205,7 @@ class Run:
         self._resume(self.policy.throw if isinstance(outcome, BrainError) else self.policy.send, outcome)
 
     def _keep(self, entry: Entry) -> None:
-        self.journal.entries.append(entry)
+        self.journal.append(entry)
         self.fold.feed(entry)
 
     def _resume(self, resume: Callable[[Any], Any], value: Any) -> None:

@@ -205,7 +205,7 @@ def test_a_wrong_argument_is_an_error_at_once(arguments: dict[str, Any], told: l
 def test_an_unknown_keyword_to_run_lists_the_known_ones() -> None:
     """Nothing is asked before the mistake is told."""
     model = ScriptedProvider([])
-    with pytest.raises(ConfigurationError, match=r"unknown keyword foo; known are hooks, max_workers, on_event"):
+    with pytest.raises(ConfigurationError, match=r"unknown keyword foo; known are hooks, journal, max_"):
         ReActAgent(provider=model).run("t", foo=1)
     with pytest.raises(TypeError):
         ReActAgent(provider=model).run("t", foo=1)

@@ -384,5 +384,5 @@ def test_a_journal_of_another_pattern_is_refused() -> None:
 
     with pytest.raises(ConfigurationError, match="a run of ReActAgent"):
         Other().resume(result.journal)  # type: ignore[arg-type]
-    with pytest.raises(TypeError, match="journal must be a Journal, not str"):
-        ReActAgent().resume("run.jsonl")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="journal must be a Journal or the path of one, not int"):
+        ReActAgent().resume(3)  # type: ignore[arg-type]
