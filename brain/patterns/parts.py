@@ -17,7 +17,6 @@ from brain.messages import Transcript, system, user
 from brain.patterns.base import BasePattern
 from brain.policy import Finish, Policy, ask, delegate
 from brain.tools import Toolset
-from brain.tools.tool import Tool
 
 __all__ = ["adopt", "call", "carry_out", "one_line", "request", "write"]
 
@@ -37,7 +36,7 @@ def adopt(whole: BasePattern, parts: Mapping[str, Any]) -> None:
         if not isinstance(part, BasePattern):
             raise WrongType(f"{whole.name}: {name} must be a pattern, not {type(part).__name__} ({part!r:.80})")
         for tool in part._toolset().values():
-            if not _same(every.setdefault(tool.name, tool), tool):
+            if every.setdefault(tool.name, tool) != tool:
                 raise ConfigurationError(
                     f"{whole.name}: {name} has a tool {tool.name!r} that is not the one another part has; "
                     "the tools of a run share one list of names: rename one with tool(..., name=...)"
@@ -47,10 +46,6 @@ def adopt(whole: BasePattern, parts: Mapping[str, Any]) -> None:
     if len(executors) > 1:
         raise ConfigurationError(f"{whole.name}: its parts have different sandboxes; a run has one")
     whole._sandbox = next(iter(executors.values()), None)
-
-
-def _same(one: Tool, other: Tool) -> bool:
-    return one is other or one.call == other.call
 
 
 def carry_out(agent: str, part: BasePattern, task: str, *, survive: Iterable[type[BrainError]] = ()) -> Policy[Finish]:

@@ -15,7 +15,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
-from brain.errors import BrainError, WrongType, whole_number
+from brain.errors import BrainError, ConfigurationError, WrongType, whole_number
 from brain.patterns.base import BasePattern
 from brain.patterns.parts import adopt, carry_out, request
 from brain.patterns.react import ReActAgent
@@ -55,7 +55,7 @@ class SelfConsistency(BasePattern):
     ) -> None:
         super().__init__(None, provider)
         if sampler is not None and tools:
-            raise WrongType("SelfConsistency: tools are for the default sampler; give them to yours instead")
+            raise ConfigurationError("SelfConsistency: tools are for the default sampler; give them to yours instead")
         if key is not None and not callable(key):
             raise WrongType(f"SelfConsistency: key must be callable, not {type(key).__name__}")
         self.sampler = ReActAgent(tools) if sampler is None and tools else sampler

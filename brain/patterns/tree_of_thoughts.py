@@ -88,10 +88,13 @@ class TreeOfThoughts(BasePattern):
             ("evaluate", evaluate, ("value", "vote")),
         ):
             if value not in known and (name == "search" or not callable(value)):
-                function = "" if name == "search" else " or a function"
+                also = "" if name == "search" else " or a function"
                 raise ConfigurationError(
-                    f"TreeOfThoughts: {name} is {known[0]!r}, {known[1]!r}{function}, not {value!r:.80}"
+                    f"TreeOfThoughts: {name} is {known[0]!r}, {known[1]!r}{also}, not {value!r:.80}"
                 )
+        for name, function in (("is_solution", is_solution), ("answer", answer)):
+            if function is not None and not callable(function):
+                raise WrongType(f"TreeOfThoughts: {name} must be callable, not {type(function).__name__}")
         for name, number in (("depth", depth), ("beam", beam), ("branching", branching), ("samples", samples)):
             whole_number("TreeOfThoughts", name, number)
         self.search, self.depth, self.beam, self.branching = search, depth, beam, branching
@@ -146,6 +149,8 @@ class TreeOfThoughts(BasePattern):
                     return state, ""
                 yield from note("backtrack", state)
                 continue
+            if visited == self.max_states:
+                break
             candidates = yield from self._propose(task, state)
             values = yield from self._evaluate(task, candidates)
             best = sorted(range(len(candidates)), key=values.__getitem__, reverse=True)
