@@ -92,20 +92,15 @@ class BasePattern(ABC):
             ReplayMismatch: the journal belongs to another run, or the pattern has changed since.
             ConfigurationError: it is of another pattern, is damaged, or there is nothing to decide about.
         """
-        if not isinstance(journal, Journal):
-            if "journal" in options:
-                raise UnknownKeyword(f"{self.name}.resume: the file that is resumed is written on; leave out journal=")
-            file = options["journal"] = _file(journal)
-            journal = file.take_up()
+        if isinstance(journal, Journal):
+            return self._taken_up(journal, options, approve)
+        if "journal" in options:
+            raise UnknownKeyword(f"{self.name}.resume: the file that is resumed is written on; leave out journal=")
+        file = _file(journal)
         try:
-            if journal.pattern != self.name:
-                raise ConfigurationError(
-                    f"{self.name}.resume: this journal is of a run of {journal.pattern or 'no pattern'}"
-                )
-            return self._execute(journal.task, journal, options, approve)
+            return self._taken_up(file.take_up(), {**options, "journal": file}, approve)
         finally:
-            if "journal" in options:
-                _file(options["journal"]).close()
+            file.close()
 
     def replay(self, journal: Journal | FilePath) -> PatternResult:
         """Run again from a journal alone, with no model asked and no tool called.
@@ -118,18 +113,18 @@ class BasePattern(ABC):
         journal = journal if isinstance(journal, Journal) else read_journal(journal)
         return self.resume(journal.until(len(journal)), hooks=[_Nothing()])
 
-    def fork(self, journal: Journal | FilePath, *, at: int, outcome: Any, **options: Any) -> PatternResult:
+    def fork(self, recorded: Journal | FilePath, /, *, at: int, outcome: Any, **options: Any) -> PatternResult:
         """Go on from an entry of a journal as if something else had come of it; the journal stays as it is.
 
         Args:
-            journal: the journal, or the path of its file.
+            recorded: the journal, or the path of its file.
             at: the index of the entry.
             outcome: what came of it now: a ``Reply``, an ``Observation``, an error to raise, or the text of one of
                 the first two.
             **options: as for ``run``.
         """
-        journal = journal if isinstance(journal, Journal) else read_journal(journal)
-        return self.resume(journal.forked(at, outcome), **options)
+        journal = recorded if isinstance(recorded, Journal) else read_journal(recorded)
+        return self._taken_up(journal.forked(at, outcome), options)
 
     def stream(self, task: str, **options: Any) -> Iterator[Event]:
         """Carry out a task, yielding each event as it happens; the last one holds the result."""
@@ -154,6 +149,13 @@ class BasePattern(ABC):
         done = () if journal is None else journal
         policy = self.policy(task) if journal is None else self._policy_after(task, journal)
         return runtime.run(policy, done, pattern=self.name, task=task, on_event=on_event, approve=approve, file=file)
+
+    def _taken_up(self, journal: Journal, options: dict[str, Any], approve: Any = UNDECIDED) -> PatternResult:
+        if journal.pattern != self.name:
+            raise ConfigurationError(
+                f"{self.name}.resume: this journal is of a run of {journal.pattern or 'no pattern'}"
+            )
+        return self._execute(journal.task, journal, options, approve)
 
     def _policy_after(self, task: str, done: Journal) -> Policy[Finish]:  # noqa: ARG002
         """Return the policy of a run that is taken up; it hears the same as that of a new one."""
