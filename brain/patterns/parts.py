@@ -7,7 +7,7 @@ are not used: the whole's model is asked, under the whole's hooks.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from types import GeneratorType
 from typing import Any
 
@@ -15,10 +15,10 @@ from brain.errors import BrainError, ConfigurationError, PolicyError, Transition
 from brain.graph.writing import written
 from brain.messages import Transcript, system, user
 from brain.patterns.base import BasePattern
-from brain.policy import Finish, Policy, ask, delegate
+from brain.policy import Act, Action, Ask, Batch, Finish, Note, Policy, ask, delegate
 from brain.tools import Toolset
 
-__all__ = ["adopt", "call", "carry_out", "one_line", "request", "write"]
+__all__ = ["adopt", "call", "carry_out", "one_line", "request", "watched", "write"]
 
 
 def adopt(whole: BasePattern, parts: Mapping[str, Any]) -> None:
@@ -64,6 +64,41 @@ def carry_out(agent: str, part: BasePattern, task: str, *, survive: Iterable[typ
     except tuple(survive) as error:
         return Finish("", ok=False, error=str(error))
     return finish if isinstance(finish, Finish) else Finish(str(finish))
+
+
+def watched(policy: Policy[Finish], seen: list[str]) -> Policy[Finish]:
+    """Pass on what a policy wants, and write down what it said and saw."""
+    outcome: Any = None
+    resume = policy.send
+    try:
+        while True:
+            try:
+                action = resume(outcome)
+            except StopIteration as stop:
+                finish: Finish = stop.value
+                return finish
+            try:
+                outcome = yield action
+                resume = policy.send
+            except BrainError as error:
+                outcome, resume = error, policy.throw
+            seen += _lines(action, outcome)
+    finally:
+        policy.close()
+
+
+def _lines(action: Action, outcome: Any) -> Iterator[str]:
+    if isinstance(action, Batch):
+        for each, came in zip(action.actions, outcome, strict=False):
+            yield from _lines(each, came)
+    elif isinstance(action, Ask):
+        yield str(getattr(outcome, "text", outcome)).strip()
+    elif isinstance(action, Note):
+        if action.kind == "observation":
+            yield f"Observation: {action.text}"
+    else:
+        given = f"{action.tool}({one_line(str(action.input), 200)}): " if isinstance(action, Act) else ""
+        yield f"Observation: {given}{outcome}"
 
 
 def call(function: Callable[..., Any], *arguments: Any) -> Policy[Any]:

@@ -13,12 +13,11 @@ ends without an answer has failed without asking the evaluator; a reflection is 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 from brain.errors import (
-    BrainError,
     ConfigurationError,
     GraphExecutionError,
     SandboxError,
@@ -27,9 +26,9 @@ from brain.errors import (
     whole_number,
 )
 from brain.patterns.base import BasePattern
-from brain.patterns.parts import adopt, call, carry_out, one_line, request, write
+from brain.patterns.parts import adopt, call, carry_out, one_line, request, watched, write
 from brain.patterns.react import ReActAgent
-from brain.policy import Act, Action, Ask, Batch, Finish, Note, Policy, note
+from brain.policy import Finish, Policy, note
 from brain.structured import Exact, ask_as
 from brain.types import LLMProvider
 
@@ -114,7 +113,7 @@ class Reflexion(BasePattern):
         learnt = "\n".join([_MEMORY, *(f"- {each}" for each in memory)])
         seen: list[str] = []
         attempt = carry_out("actor", self.actor, f"{task}\n\n{learnt}" if memory else task, survive=_FAILURES)
-        finish = yield from _watched(attempt, seen)
+        finish = yield from watched(attempt, seen)
         return finish, "\n".join(seen)[-self.trajectory_chars :]
 
     def _evaluate(self, task: str, finish: Finish) -> Policy[Evaluation]:
@@ -148,41 +147,6 @@ def _evaluation(said: Any) -> Evaluation:
     if isinstance(passes, bool) and isinstance(feedback, str):
         return Evaluation(passes, feedback)
     raise WrongType(f"Reflexion: evaluator must return a bool, (bool, str) or Evaluation, not {said!r:.80}")
-
-
-def _watched(policy: Policy[Finish], seen: list[str]) -> Policy[Finish]:
-    """Pass on what a policy wants, and write down what it said and saw."""
-    outcome: Any = None
-    resume = policy.send
-    try:
-        while True:
-            try:
-                action = resume(outcome)
-            except StopIteration as stop:
-                finish: Finish = stop.value
-                return finish
-            try:
-                outcome = yield action
-                resume = policy.send
-            except BrainError as error:
-                outcome, resume = error, policy.throw
-            seen += _lines(action, outcome)
-    finally:
-        policy.close()
-
-
-def _lines(action: Action, outcome: Any) -> Iterator[str]:
-    if isinstance(action, Batch):
-        for each, came in zip(action.actions, outcome, strict=False):
-            yield from _lines(each, came)
-    elif isinstance(action, Ask):
-        yield str(getattr(outcome, "text", outcome)).strip()
-    elif isinstance(action, Note):
-        if action.kind == "observation":
-            yield f"Observation: {action.text}"
-    else:
-        given = f"{action.tool}({one_line(str(action.input), 200)}): " if isinstance(action, Act) else ""
-        yield f"Observation: {given}{outcome}"
 
 
 _MEMORY = (

@@ -19,7 +19,6 @@ thought; a value that cannot be read is worth nothing, which the record says.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import Any, Literal
 
@@ -27,13 +26,21 @@ from brain.errors import ConfigurationError, WrongType, whole_number
 from brain.messages import Transcript
 from brain.patterns.base import BasePattern
 from brain.patterns.parts import call, request, write
+from brain.patterns.tree_text import (
+    ANSWER,
+    PROPOSE,
+    SAMPLE,
+    VALUE,
+    VALUES,
+    VOTE,
+    read_judgement,
+    read_thoughts,
+    read_vote,
+)
 from brain.policy import Finish, Policy, ask, note, together
 from brain.types import LLMProvider
 
-__all__ = ["VALUES", "TreeOfThoughts"]
-
-VALUES = {"impossible": 0.001, "likely": 1.0, "sure": 20.0}
-"""What a judgement is worth, as in the authors' code for the Game of 24; the judgements of a state are summed."""
+__all__ = ["TreeOfThoughts"]
 
 
 class TreeOfThoughts(BasePattern):
@@ -109,7 +116,7 @@ class TreeOfThoughts(BasePattern):
         if problem:
             return Finish(state, ok=False, error=problem)
         if self.answer is None:
-            return Finish((yield from write(self._about(_ANSWER, task, state), "answer")))
+            return Finish((yield from write(self._about(ANSWER, task, state), "answer")))
         text = str((yield from call(self.answer, task, state)))
         return Finish(text) if text.strip() else Finish("", ok=False, error="answer returned an empty text")
 
@@ -168,18 +175,19 @@ class TreeOfThoughts(BasePattern):
             if not isinstance(thoughts, list) or not all(isinstance(each, str) for each in thoughts):
                 raise WrongType(f"TreeOfThoughts: propose must return a list of texts, not {thoughts!r:.80}")
         elif self.propose == "sample":
-            asked = self._about(_SAMPLE, task, state)
+            asked = self._about(SAMPLE, task, state)
             replies = yield from together(*(ask(asked, phase="propose") for _ in range(self.branching)))
             thoughts = [reply.text.strip() for reply in replies if reply.text.strip() and not reply.cut_off]
         else:
-            reply = yield from ask(self._about(_PROPOSE, task, state, k=self.branching), phase="propose")
-            lines = reply.text.strip().splitlines()[: -1 if reply.cut_off else None]
-            thoughts = [thought for line in lines if (thought := _MARK.sub("", line).strip())]
+            reply = yield from ask(self._about(PROPOSE, task, state, k=self.branching), phase="propose")
+            thoughts = read_thoughts(reply)
         return [f"{state}{thought}\n" for thought in thoughts[: self.branching]]
 
     def _evaluate(self, task: str, candidates: list[str]) -> Policy[list[float]]:
         """Return what each candidate is worth; the second time one comes it counts 0, without being valued again."""
         distinct = list(dict.fromkeys(candidates))
+        if not distinct:
+            return []
         if self.evaluate == "vote":
             values = yield from self._vote(task, distinct)
         else:
@@ -190,9 +198,9 @@ class TreeOfThoughts(BasePattern):
     def _value(self, task: str, state: str) -> Policy[float]:
         if not isinstance(self.evaluate, str):
             return _number((yield from call(self.evaluate, task, state)))
-        asked = self._about(_VALUE, task, state)
+        asked = self._about(VALUE, task, state)
         replies = yield from together(*(ask(asked, phase="evaluate") for _ in range(self.samples)))
-        found = [_judgement(reply.text) for reply in replies]
+        found = [read_judgement(reply.text) for reply in replies]
         if "" in found:
             yield from note(
                 "fallback", f"{found.count('')} of {len(found)} judgements cannot be read and count nothing"
@@ -201,11 +209,11 @@ class TreeOfThoughts(BasePattern):
 
     def _vote(self, task: str, states: list[str]) -> Policy[list[float]]:
         choices = "\n\n".join(f"Choice {number}:\n{state}" for number, state in enumerate(states, 1))
-        asked = self._about(_VOTE, task, choices)
+        asked = self._about(VOTE, task, choices)
         replies = yield from together(*(ask(asked, phase="evaluate") for _ in range(self.samples)))
-        votes = [int(found[-1]) for reply in replies if (found := _CHOICE.findall(reply.text))]
-        if len(votes) < len(replies):
-            yield from note("fallback", f"{len(replies) - len(votes)} of {len(replies)} votes cannot be read")
+        votes = [read_vote(reply.text, len(states)) for reply in replies]
+        if 0 in votes:
+            yield from note("fallback", f"{votes.count(0)} of {len(votes)} votes cannot be read")
         return [float(votes.count(number)) for number in range(1, len(states) + 1)]
 
     def _solves(self, task: str, state: str) -> Policy[bool]:
@@ -219,54 +227,3 @@ def _number(value: Any) -> float:
     if isinstance(value, bool | int | float):
         return float(value) if value == value else float("-inf")  # what is not a number is worth nothing
     raise WrongType(f"TreeOfThoughts: evaluate must return a number, not {type(value).__name__} ({value!r:.80})")
-
-
-def _judgement(text: str) -> str:
-    """Return the judgement on the last line of a reply, alone or after a colon; ``""`` if there is none."""
-    found = _LAST.search(text.strip())
-    return found[1].lower() if found else ""
-
-
-_MARK = re.compile(r"^\s*(?:\d{1,3}[.)]|[-*•])\s+")
-_LAST = re.compile(
-    r"(?:^|[:=])[\s*_`\"']{0,4}(impossible|likely|sure)[\s*_`\"'.!]{0,6}\Z", re.IGNORECASE | re.MULTILINE
-)
-_CHOICE = re.compile(r"best choice is\W{0,4}(?:choice\W{0,4})?(\d{1,6})", re.IGNORECASE)
-
-_PROPOSE = """\
-Task: {task}
-
-Steps so far:
-{state}
-
-Propose up to {k} different next steps towards a solution, each on a line of its own, and write nothing else."""
-_SAMPLE = """\
-Task: {task}
-
-Steps so far:
-{state}
-
-Write the next step towards a solution, and nothing else."""
-_VALUE = """\
-Task: {task}
-
-A partial solution:
-{state}
-
-Judge whether it can be completed to a solution. Give your reasons in a few words; then write, alone on the last line,
-one of: sure, likely, impossible."""
-_VOTE = """\
-Task: {task}
-
-Several partial solutions:
-
-{state}
-
-Compare them. On the last line write "The best choice is", and the number of the most promising one."""
-_ANSWER = """\
-Task: {task}
-
-The steps of a solution:
-{state}
-
-Write the answer to the task that follows from these steps."""

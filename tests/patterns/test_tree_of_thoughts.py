@@ -187,6 +187,8 @@ def test_nothing_to_go_on_with_is_a_failure() -> None:
     """No thought at the root; a value that is not a number is worth nothing."""
     result = search(propose=lambda *_: []).run("t")
     assert (result.ok, result.error) == (False, "no thought was proposed")
+    result = search(propose=lambda *_: [], search="dfs", evaluate="vote").run("t")
+    assert (result.report.model_calls, result.error) == (0, "no solution among 0 states; all others were pruned")
     result = search(depth=1, evaluate=lambda _, state: float("nan") if state == "a\n" else 0.5).run("t")
     assert kept(result)[0][0] == ["b\n", "c\n", "a\n"]
     assert search(depth=1, evaluate=lambda *_: 1, answer=lambda *_: " ").run("t").error == (
