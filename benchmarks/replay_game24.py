@@ -194,12 +194,17 @@ def _tied(step: Row) -> bool:
 def _problem(row: Row) -> str:
     """Say what the steps of a row lack."""
     try:
+        if not isinstance(row["x"], str):
+            return "a puzzle whose numbers are no text"
         for step in row["steps"]:
+            texts = [*step["ys"], *step["new_ys"], *step["select_new_ys"]]
+            if not all(isinstance(each, str) for each in texts) or not all(each >= 0 for each in step["values"]):
+                return "a puzzle with a step whose states are no texts or values no numbers"
             if len(step["new_ys"]) != len(step["values"]) or not step["select_new_ys"]:
                 return "a puzzle with a step whose values are not those of its states"
             if not all(_by_parent(step["ys"], step["new_ys"])):
                 return "a puzzle with a state of which nothing was proposed"
-        return "" if row["steps"] and all("r" in each for each in row["infos"]) else "a puzzle without steps"
+        return "" if row["steps"] and all(each["r"] in (0, 1) for each in row["infos"]) else "a puzzle without steps"
     except (AttributeError, IndexError, KeyError, TypeError) as error:
         return f"a puzzle with a step that cannot be read ({type(error).__name__}: {error})"
 

@@ -203,12 +203,16 @@ def _tried_again(rows: list[Row], report: Report) -> None:
 
 def _tabulate(by_trial: dict[int, Counter[str]], rows: list[Row], report: Report) -> None:
     report.table = [("trial", "correct", "incorrect", "halted", "listed", "the log's own header")]
-    heads = {row["trial"]: "/".join(map(str, row.get("trial_summary", ["?"]))) for row in rows}
+    heads = {row["trial"]: _head(row.get("trial_summary")) for row in rows}
     for trial, each in sorted(by_trial.items()):
         counted = (each["correct"], each["incorrect"], each["halted"], each["listed"])
         report.table.append((trial, *counted, heads[trial]))
         if heads[trial] != "/".join(map(str, counted[:3])):
-            report.cannot_show["why the header of a trial counts otherwise than its listing"] += 1
+            report.cannot_show["why a trial's own header does not count what is listed"] += 1
+
+
+def _head(summary: Any) -> str:
+    return "/".join(map(str, summary)) if isinstance(summary, list) else "not recorded"
 
 
 def _outcome(ok: bool, answer: str, gold: str) -> str:
@@ -311,6 +315,8 @@ def _problem(row: Row) -> str:
             return f"an episode with a turn without {name}"
     texts = [name for name in ("task", "question", "answer", "gold", "reflections", "outcome") if name in row]
     lacking = [name for name in texts if not isinstance(row[name], str)]
+    if "trial" in row and type(row["trial"]) is not int:
+        return "a row whose trial is no number"
     return f"a row whose {lacking[0]} is no text" if lacking else ""
 
 

@@ -23,8 +23,7 @@ from typing import Annotated, Any
 
 from brain.errors import BrainError, ConfigurationError, StructureError, WrongType, whole_number
 from brain.patterns.base import BasePattern
-from brain.patterns.parts import adopt, carry_out, one_line, request, write
-from brain.patterns.react import ReActAgent
+from brain.patterns.parts import adopt, carry_out, default_part, one_line, request, write
 from brain.policy import Finish, Policy, note, together
 from brain.structured import ask_as
 from brain.types import LLMProvider
@@ -67,7 +66,7 @@ class MultiAgentOrchestrator(BasePattern):
         tools: what the default worker may call.
         max_rounds: how many times the planner may assign subtasks.
         max_assignments: how many subtasks of a round are carried out; the planner is told of those that are not.
-        system_prompt: shown to the planner; the workers have their own.
+        system_prompt: shown to the planner, and to the default worker; other workers have their own.
     """
 
     def __init__(
@@ -84,7 +83,11 @@ class MultiAgentOrchestrator(BasePattern):
         if workers is not None and tools:
             raise ConfigurationError("MultiAgentOrchestrator: tools are for the default worker; give them to yours")
         if workers is None:
-            workers = {"worker": Worker(ReActAgent(tools), "works on one subtask at a time with the tools there are")}
+            workers = {
+                "worker": Worker(
+                    default_part(tools, system_prompt), "works on one subtask at a time with the tools there are"
+                )
+            }
         if not isinstance(workers, Mapping):
             raise WrongType(f"MultiAgentOrchestrator: workers must be a mapping, not {type(workers).__name__}")
         self.workers = {name: _worker(each) for name, each in workers.items()}

@@ -15,10 +15,11 @@ from brain.errors import BrainError, ConfigurationError, PolicyError, Transition
 from brain.graph.writing import written
 from brain.messages import Transcript, system, user
 from brain.patterns.base import BasePattern
+from brain.patterns.react import _SYSTEM_PROMPT, ReActAgent
 from brain.policy import Act, Action, Ask, Batch, Finish, Note, Policy, ask, delegate
 from brain.tools import Toolset
 
-__all__ = ["adopt", "call", "carry_out", "one_line", "request", "watched", "write"]
+__all__ = ["adopt", "call", "carry_out", "default_part", "one_line", "request", "watched", "write"]
 
 
 def adopt(whole: BasePattern, parts: Mapping[str, Any]) -> None:
@@ -46,6 +47,12 @@ def adopt(whole: BasePattern, parts: Mapping[str, Any]) -> None:
     if len(executors) > 1:
         raise ConfigurationError(f"{whole.name}: its parts have different sandboxes; a run has one")
     whole._sandbox = next(iter(executors.values()), None)
+
+
+def default_part(tools: Any, system_prompt: str) -> BasePattern:
+    """Return the part of those who name none: ``ReActAgent``, which sees the whole's system prompt before its own."""
+    prompt = f"{system_prompt}\n\n{_SYSTEM_PROMPT}" if system_prompt else None
+    return ReActAgent(tools, system_prompt=prompt)
 
 
 def carry_out(agent: str, part: BasePattern, task: str, *, survive: Iterable[type[BrainError]] = ()) -> Policy[Finish]:

@@ -21,8 +21,7 @@ from typing import Annotated, Any, Literal
 
 from brain.errors import ConfigurationError, GraphExecutionError, SandboxError, StructureError, whole_number
 from brain.patterns.base import BasePattern
-from brain.patterns.parts import adopt, carry_out, one_line, request, write
-from brain.patterns.react import ReActAgent
+from brain.patterns.parts import adopt, carry_out, default_part, one_line, request, write
 from brain.policy import Finish, Policy, act, delegate, note
 from brain.structured import ask_as
 from brain.types import LLMProvider
@@ -47,7 +46,7 @@ class PlanAndExecute(BasePattern):
         tools: what the default executor may call.
         replan: after which steps the plan is revised: ``"always"``, ``"failure"`` (only failed ones) or ``"never"``.
         max_steps: how many steps may be carried out in all; then the answer is written from what there is.
-        system_prompt: shown before planning and answering; the executor has its own.
+        system_prompt: shown before planning and answering, and to the default executor.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class PlanAndExecute(BasePattern):
             raise ConfigurationError(f"PlanAndExecute: replan is 'always', 'failure' or 'never', not {replan!r:.80}")
         by_tool = callable(executor) and not isinstance(executor, BasePattern)
         super().__init__({"execute": executor} if by_tool else None, provider)
-        self.executor = None if by_tool else ReActAgent(tools) if executor is None else executor
+        self.executor = None if by_tool else default_part(tools, system_prompt) if executor is None else executor
         self.replan = replan
         self.max_steps = whole_number("PlanAndExecute", "max_steps", max_steps)
         self.system_prompt = system_prompt

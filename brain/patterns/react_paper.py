@@ -10,6 +10,9 @@
 Differs from the paper's code: instead of asking the server to stop at ``Observation``, the reply is cut there; an
 action counts on its label's line only, and a case that differs from a tool's name is forgiven; running out of steps
 fails, where the code finishes with an empty answer; no worked examples unless they are given as instructions.
+
+Each request is a text of its own, so what a run of n turns sends, hashes and keeps grows with the square of n, as in
+the paper; chat messages (``dialect="text"``) share what they have in common.
 """
 
 from __future__ import annotations

@@ -26,8 +26,7 @@ from brain.errors import (
     whole_number,
 )
 from brain.patterns.base import BasePattern
-from brain.patterns.parts import adopt, call, carry_out, one_line, request, watched, write
-from brain.patterns.react import ReActAgent
+from brain.patterns.parts import adopt, call, carry_out, default_part, one_line, request, watched, write
 from brain.policy import Finish, Policy, note
 from brain.structured import Exact, ask_as
 from brain.types import LLMProvider
@@ -58,7 +57,7 @@ class Reflexion(BasePattern):
         memory_size: how many reflections are kept; the paper keeps 1 to 3.
         reflections: what was learnt before, in an earlier run.
         trajectory_chars: how much of an attempt the reflection is shown, from its end.
-        system_prompt: shown before evaluation and reflection; the actor has its own.
+        system_prompt: shown before evaluation and reflection, and to the default actor.
     """
 
     def __init__(
@@ -79,7 +78,7 @@ class Reflexion(BasePattern):
             raise WrongType(f"Reflexion: evaluator must be callable, not {type(evaluator).__name__}")
         if actor is not None and tools:
             raise ConfigurationError("Reflexion: tools are for the default actor; give them to the actor instead")
-        self.actor = ReActAgent(tools) if actor is None else actor
+        self.actor = default_part(tools, system_prompt) if actor is None else actor
         self.evaluator = evaluator
         self.max_trials = whole_number("Reflexion", "max_trials", max_trials)
         self.memory_size = whole_number("Reflexion", "memory_size", memory_size)

@@ -17,9 +17,8 @@ from typing import Any
 
 from brain.errors import BrainError, ConfigurationError, WrongType, whole_number
 from brain.patterns.base import BasePattern
-from brain.patterns.parts import adopt, carry_out, request
-from brain.patterns.react import ReActAgent
-from brain.policy import Finish, Policy, ask, delegate, note, together
+from brain.patterns.parts import adopt, carry_out, default_part, request
+from brain.policy import Finish, Policy, ask, note, together
 from brain.types import LLMProvider
 
 __all__ = ["SelfConsistency", "chain_answer"]
@@ -40,7 +39,7 @@ class SelfConsistency(BasePattern):
         samples: how many paths there are; 40 in the paper, where most of the gain comes with the first 10.
         key: ``key(answer)`` returns the form in which answers are compared; by default without regard to case, white
             space and final punctuation.
-        system_prompt: shown before the default chain of thought; a sampler has its own.
+        system_prompt: shown to the default sampler.
     """
 
     def __init__(
@@ -58,7 +57,7 @@ class SelfConsistency(BasePattern):
             raise ConfigurationError("SelfConsistency: tools are for the default sampler; give them to yours instead")
         if key is not None and not callable(key):
             raise WrongType(f"SelfConsistency: key must be callable, not {type(key).__name__}")
-        self.sampler = ReActAgent(tools) if sampler is None and tools else sampler
+        self.sampler = default_part(tools, system_prompt) if sampler is None and tools else sampler
         self.samples = whole_number("SelfConsistency", "samples", samples)
         self.key = _plain if key is None else key
         self.system_prompt = system_prompt
@@ -86,8 +85,7 @@ class SelfConsistency(BasePattern):
         if self.sampler is not None:
             return (yield from carry_out(f"sample {number}", self.sampler, task, survive=[BrainError]))
         try:
-            asked = ask(request(self.system_prompt, _CHAIN.format(task=task)))
-            reply = yield from delegate(f"sample {number}", asked)
+            reply = yield from ask(request(self.system_prompt, _CHAIN.format(task=task)), phase=f"sample {number}")
         except BrainError as error:
             return Finish("", ok=False, error=str(error))
         answer = "" if reply.cut_off else chain_answer(reply.text)

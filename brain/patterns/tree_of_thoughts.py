@@ -104,6 +104,9 @@ class TreeOfThoughts(BasePattern):
                 raise WrongType(f"TreeOfThoughts: {name} must be callable, not {type(function).__name__}")
         for name, number in (("depth", depth), ("beam", beam), ("branching", branching), ("samples", samples)):
             whole_number("TreeOfThoughts", name, number)
+        limit: Any = threshold
+        if not isinstance(limit, int | float) or limit != limit:
+            raise WrongType(f"TreeOfThoughts: threshold must be a number, not {limit!r:.80}")
         self.search, self.depth, self.beam, self.branching = search, depth, beam, branching
         self.propose, self.evaluate, self.samples, self.threshold = propose, evaluate, samples, threshold
         self.max_states = whole_number("TreeOfThoughts", "max_states", max_states)

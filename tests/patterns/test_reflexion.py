@@ -40,6 +40,14 @@ def test_a_lesson_is_given_to_the_next_attempt() -> None:
     assert talk.result.path == ["trial 1", "trial 2"]
 
 
+def test_the_default_actor_sees_the_system_prompt() -> None:
+    """Before the protocol that it speaks."""
+    talk = play(Reflexion(tools=TOOLS, evaluator=is_b, system_prompt="Be brief."), "t", ["Final Answer: b"])
+    prompt = talk.asked[0][0]["content"]
+    assert prompt.startswith("Be brief.\n\n")
+    assert "Tools you may use: look" in prompt
+
+
 def test_memory_is_bounded_and_may_come_from_an_earlier_run() -> None:
     """The latest reflections are kept."""
     script = ["Final Answer: a", "second", "Final Answer: a", "third", "Final Answer: b"]

@@ -20,7 +20,7 @@ def test_the_answer_most_samples_agree_on_wins() -> None:
     )
     assert talk.result.answer == "42"
     assert len({str(list(each)) for each in talk.asked}) == 1
-    assert [step.agent for step in talk.result.steps] == [f"sample {number}" for number in range(1, 6)]
+    assert [step.phase for step in talk.result.steps] == [f"sample {number}" for number in range(1, 6)]
     votes = [each.action.text for each in talk.result.journal or () if isinstance(each.action, Note)]
     assert votes == ["2 for '42', 2 for '41' of 5 samples"]
 

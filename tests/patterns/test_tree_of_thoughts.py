@@ -209,6 +209,8 @@ def test_what_cannot_be_used_is_refused() -> None:
         TreeOfThoughts(beam=0)
     with pytest.raises(WrongType, match="is_solution must be callable"):
         TreeOfThoughts(is_solution=True)  # type: ignore[arg-type]
+    with pytest.raises(WrongType, match="threshold must be a number, not nan"):
+        TreeOfThoughts(threshold=float("nan"))
     with pytest.raises(WrongType, match="evaluate must return a number, not str"):
         search(evaluate=lambda *_: "high").run("t")
     with pytest.raises(WrongType, match="propose must return a list of texts, not 'abc'"):
