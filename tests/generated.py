@@ -5,6 +5,7 @@ A block of a Markdown page that follows one of these comments is generated:
     <!-- source: brain.patterns.react.ReActAgent.policy -->  the source of a function, class or method
     <!-- docstring: brain.patterns.react -->                  the docstring of a module or class
     <!-- value: brain.runtime.diagram -->                     what a function without arguments returns
+    <!-- diagram: brain.patterns.Debate TD -->                the graph of a pattern, drawn from left to right or TD
     <!-- output: python -m brain demo react -->               what a command prints
     <!-- table: tests.generated.machine_table -->             a table that such a function returns
 
@@ -25,12 +26,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "machine_table", "pages", "renewed", "timeless"]
+__all__ = ["ROOT", "machine_table", "pages", "pipeline_of_three", "renewed", "timeless"]
 
 ROOT = Path(__file__).parent.parent
 
 _BLOCK = re.compile(
-    r"<!-- (?P<kind>source|docstring|value|output): (?P<what>.+?) -->\n"
+    r"<!-- (?P<kind>source|docstring|value|diagram|output): (?P<what>.+?) -->\n"
     r"(?P<before>(?:<!-- fmt: off -->\n)?)\n"
     r"(?P<fence>`{3,})(?P<label>\w+)\n(?P<text>.*?)(?P=fence)\n",
     re.DOTALL,
@@ -67,6 +68,14 @@ def machine_table() -> str:
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
 
 
+def pipeline_of_three() -> Any:
+    """Return a pipeline to be drawn: it has no stages of its own."""
+    from brain.graph import PromptNode
+    from brain.patterns import Pipeline
+
+    return Pipeline(*(PromptNode(name) for name in ("extract", "analyze", "format")))
+
+
 def _block(match: re.Match[str]) -> str:
     made = _made(match["kind"], match["what"])
     if timeless(made) == timeless(match["text"].strip("\n")):
@@ -82,7 +91,10 @@ def _table(match: re.Match[str]) -> str:
 def _made(kind: str, what: str) -> str:
     if kind == "output":
         return f"$ {what}\n{_printed(what)}"
+    what, *direction = what.split()
     found = _found(what)
+    if kind == "diagram":
+        return str(found().graph().to_mermaid(*direction))
     if kind == "source":
         return textwrap.dedent(inspect.getsource(found)).strip()
     return str(inspect.getdoc(found) if kind == "docstring" else found()).strip()

@@ -49,7 +49,10 @@ def test_pytest_collects_every_python_block() -> None:
     assert len(blocks) == sum(labels(page).count("python") for page in pages()), done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("page", sorted((ROOT / "docs" / "patterns").glob("*.md")), ids=lambda page: page.stem)
+PATTERN_PAGES = sorted(page for page in (ROOT / "docs" / "patterns").glob("*.md") if page.stem != "index")
+
+
+@pytest.mark.parametrize("page", PATTERN_PAGES, ids=lambda page: page.stem)
 def test_a_pattern_page_follows_the_template(page: Path) -> None:
     """Every pattern is told in the same order, so that a reader finds the same thing in the same place."""
     assert re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE) == [
@@ -62,6 +65,12 @@ def test_a_pattern_page_follows_the_template(page: Path) -> None:
         "When to use it",
         "Exercises",
     ]
+
+
+def test_every_pattern_page_is_in_the_table_of_patterns() -> None:
+    """Whoever looks for a pattern by its use finds its page."""
+    table = (ROOT / "docs" / "patterns" / "index.md").read_text(encoding="utf-8")
+    assert [page.name for page in PATTERN_PAGES if f"]({page.name})" not in table] == []
 
 
 @pytest.mark.skipif(find_spec("mkdocs") is None, reason="mkdocs is not installed (group docs)")
