@@ -41,6 +41,7 @@ def bundle(*, source: bool = False) -> bytes:
             which spares the launcher compiling them and needs no folder it could read (a zip will do).
     """
     if source not in _bundles:
+        import importlib.machinery
         import importlib.util
         import marshal
 
@@ -50,6 +51,8 @@ def bundle(*, source: bool = False) -> bytes:
             assert spec is not None
             loader = spec.loader
             assert loader is not None
+            if not hasattr(loader, "get_code"):  # an import hook that only executes, such as pytest's
+                loader = importlib.machinery.SourceFileLoader(spec.name, str(spec.origin))
             get = loader.get_source if source else loader.get_code  # type: ignore[attr-defined]
             what = get(spec.name)
             found.append((spec.name, what if source else _anonymous(what)))
