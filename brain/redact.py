@@ -34,7 +34,7 @@ _SHAPES = re.compile(
 )
 # "name": "value" as JSON, Python and their nested quotations write it.
 _QUOTED = re.compile(
-    r"""(\\{0,7}["'])([A-Za-z][\w .-]{1,60})\1(\s{0,5}[:=]\s{0,5})(?:(\\{0,7}["'])(.{0,4000}?)\4|-?\d[\d.]*)"""
+    r"""(\\{0,7}["'])([A-Za-z][\w .-]{1,60})\1(\s{0,5}[:=]\s{0,5})(?:(\\{0,7}["'])(.{0,2000}?)(?<!\\)\4|-?\d[\d.]*)"""
 )
 # name=value; and, at the beginning of a line, name: value, as headers have it.
 _ASSIGNED = re.compile(r"\b([A-Za-z][\w-]{1,60})=([^\s\"'&,;{}\[\]][^\s\"'&,;{}]{0,4000})")

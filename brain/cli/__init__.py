@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, TextIO
 
 from brain._version import __version__
 from brain.agent import PATTERNS, build_agent, pattern_class
-from brain.errors import ConfigurationError, SandboxError
+from brain.cli.journals import add_commands, decision_of, pattern_of
+from brain.errors import ConfigurationError, ReplayMismatch, SandboxError
 from brain.runtime import Event, StepEnded
 from brain.tools import plain
 from brain.trace import as_text, step_line, to_dict, visible
@@ -67,7 +68,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     except (ConfigurationError, OSError) as error:
         print(f"brain: {error}", file=sys.stderr)
         return 2
-    except SandboxError as error:
+    except (ReplayMismatch, SandboxError) as error:
         print(f"brain: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt as stop:
@@ -95,14 +96,10 @@ def _parser() -> argparse.ArgumentParser:
         "pattern", type=_dashed, choices=_PATTERNS, metavar="PATTERN", help=f"one of {', '.join(_PATTERNS)}"
     )
     run.add_argument("task", help="what to do; - reads it from stdin")
-    run.add_argument("--tool", action="append", default=[], metavar="NAME", help="a demo tool (may be repeated)")
-    run.add_argument("--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1")
-    run.add_argument("--model", metavar="NAME", help="the model to ask there")
-    run.add_argument("--max-steps", type=int, metavar="N", help="how often the model may be asked; react: 8 by default")
-    run.add_argument("--max-tokens", type=int, metavar="N", help="how long a reply may be")
-    run.add_argument("--system-prompt", metavar="TEXT", help="used instead of the default")
+    run.add_argument("--journal", metavar="FILE", help="a new file that the run is recorded in, to be resumed from")
+    _run_options(run)
     run.set_defaults(command=_run)
-    _output_options(run)
+    add_commands(commands, _run_options, _resume)
 
     demo = commands.add_parser(
         "demo",
@@ -145,28 +142,49 @@ def _dashed(name: str) -> str:
     return name.replace("_", "-")
 
 
+def _run_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--tool", action="append", default=[], metavar="NAME", help="a demo tool (may be repeated)")
+    parser.add_argument(
+        "--base-url", metavar="URL", help="an OpenAI-compatible server, such as http://127.0.0.1:8080/v1"
+    )
+    parser.add_argument("--model", metavar="NAME", help="the model to ask there")
+    parser.add_argument("--max-steps", type=int, metavar="N", help="how often the model may be asked (react: 8)")
+    parser.add_argument("--max-tokens", type=int, metavar="N", help="how long a reply may be")
+    parser.add_argument("--system-prompt", metavar="TEXT", help="used instead of the default")
+    _output_options(parser)
+
+
 def _output_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the result as one JSON object")
     parser.add_argument("-q", "--quiet", action="store_true", help="no progress on stderr")
 
 
 def _run(options: argparse.Namespace) -> int:
+    task = sys.stdin.read().strip() if options.task == "-" else options.task
+    if not task.strip():
+        raise ConfigurationError("the task is empty")
+    result = _agent(options).run(task, on_event=None if options.quiet else _progress, journal=options.journal)
+    _print(result, options)
+    return 0 if result.ok else 1
+
+
+def _resume(options: argparse.Namespace) -> int:
+    """Go on with the run of a journal file; the file says which pattern it is."""
+    options.pattern = pattern_of(options.file)
+    on_event = None if options.quiet else _progress
+    result = _agent(options).resume(options.file, on_event=on_event, **decision_of(options))
+    _print(result, options)
+    return 0 if result.ok else 1
+
+
+def _agent(options: argparse.Namespace) -> BasePattern:
+    """Make the pattern that the options name; ``react`` is the text protocol, which every model can speak."""
     from brain.cli.tools import DEMO_TOOLS
 
     unknown = [name for name in options.tool if name not in DEMO_TOOLS]
     if unknown:
         raise ConfigurationError(f"--tool: no tool is called {unknown[0]!r}; there are {', '.join(DEMO_TOOLS)}")
-    task = sys.stdin.read().strip() if options.task == "-" else options.task
-    if not task.strip():
-        raise ConfigurationError("the task is empty")
-    agent = _agent(options, {name: DEMO_TOOLS[name] for name in options.tool})
-    result = agent.run(task, on_event=None if options.quiet else _progress)
-    _print(result, options)
-    return 0 if result.ok else 1
-
-
-def _agent(options: argparse.Namespace, tools: dict[str, Any]) -> BasePattern:
-    """Make the pattern that the options name; ``react`` is the text protocol, which every model can speak."""
+    tools = {name: DEMO_TOOLS[name] for name in options.tool}
     settings = {} if options.system_prompt is None else {"instructions": options.system_prompt}
     if options.pattern == "react":
         limit = {} if options.max_steps is None else {"max_steps": options.max_steps}

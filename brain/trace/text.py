@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
+from brain.redact import Redaction
 from brain.types import PatternResult, Step
 
 __all__ = ["as_text", "step_line", "visible"]
@@ -14,6 +16,8 @@ _DIM, _BOLD, _GREEN, _RED, _CYAN = "2", "1", "32", "31", "36"
 def as_text(result: PatternResult, *, task: str | None = None, colour: bool = False) -> str:
     """Return the whole trace of a run: each step's thought, action and observation, then the answer.
 
+    Secrets in the steps are masked, as in journal files.
+
     Args:
         result: what a run came to.
         task: the task, shown at the top; by default the one in the journal.
@@ -22,7 +26,7 @@ def as_text(result: PatternResult, *, task: str | None = None, colour: bool = Fa
     if task is None and result.journal is not None:
         task = result.journal.task
     lines = [_field("Task", task, _BOLD, colour)] if task else []
-    for step in result.steps:
+    for step in map(_masked, result.steps):
         lines += ["", _painted(_heading(step), _DIM, colour)]
         if step.thought:
             lines.append(_field("Thought", step.thought, _CYAN, colour))
@@ -43,7 +47,8 @@ def as_text(result: PatternResult, *, task: str | None = None, colour: bool = Fa
 
 
 def step_line(step: Step, width: int = 100) -> str:
-    """Return a step on one line, for progress."""
+    """Return a step on one line, for progress; secrets in it are masked."""
+    step = _masked(step)
     if step.action is not None:
         said = f"{step.action}({_shown(step.action_input)}) -> {step.observation}"
     else:
@@ -52,6 +57,13 @@ def step_line(step: Step, width: int = 100) -> str:
     head = f"[{step.index}] " + " ".join(each for each in (step.agent, step.phase) if each)
     line = f"{head.rstrip()} {said}"
     return line if len(line) <= width else line[: width - 1] + "…"
+
+
+def _masked(step: Step) -> Step:
+    redact = Redaction()
+    given, seen = redact.value(step.action_input), redact.text(step.observation)
+    thought, text = redact.text(step.thought), redact.text(step.text)
+    return replace(step, thought=thought, action_input=given, observation=seen, text=text)
 
 
 def _heading(step: Step) -> str:
