@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 from brain.errors import BrainError, ConfigurationError, StructureError, WrongType, whole_number
@@ -90,8 +90,8 @@ class MultiAgentOrchestrator(BasePattern):
             }
         if not isinstance(workers, Mapping):
             raise WrongType(f"MultiAgentOrchestrator: workers must be a mapping, not {type(workers).__name__}")
-        self.workers = {name: _worker(each) for name, each in workers.items()}
-        if not self.workers or not all(str(name).strip() for name in self.workers):
+        self.workers = {str(name).strip(): _worker(each) for name, each in workers.items()}
+        if not self.workers or "" in self.workers:
             raise ConfigurationError("MultiAgentOrchestrator: give at least one worker, and each of them a name")
         self.max_rounds = whole_number("MultiAgentOrchestrator", "max_rounds", max_rounds)
         self.max_assignments = whole_number("MultiAgentOrchestrator", "max_assignments", max_assignments)
@@ -109,7 +109,8 @@ class MultiAgentOrchestrator(BasePattern):
             yield from note("stage", "delegate", data={"to": [each.worker for each in assignments]})
             results += yield from together(*self._delegated(assignments[: self.max_assignments]))
             left = assignments[self.max_assignments :]
-            results += [f"{_subtask(each)} NOT DONE: too many for one round; assign it again" for each in left]
+            if left:
+                results.append(one_line(f"NOT DONE, too many for one round: {'; '.join(map(_subtask, left[:100]))}"))
 
         yield from note("stage", "answer")
         about = _ANSWER.format(task=task, results=_listed(results))
@@ -126,7 +127,7 @@ class MultiAgentOrchestrator(BasePattern):
                 raise
             yield from note("fallback", f"plan: {error} The answer is written from what there is.", phase="plan")
             return []
-        return [each for each in said.assignments if each.subtask.strip()]
+        return [replace(each, worker=each.worker.strip()) for each in said.assignments if each.subtask.strip()]
 
     def _delegated(self, assignments: list[Assignment]) -> list[Policy[str]]:
         """Return the work of a round; the second subtask of a worker is done under ``name 2``, and so on."""
@@ -140,7 +141,7 @@ class MultiAgentOrchestrator(BasePattern):
 
     def _work(self, agent: str, assignment: Assignment) -> Policy[str]:
         """Let a worker do a subtask; return a line that says what came of it."""
-        worker = self.workers.get(assignment.worker.strip())
+        worker = self.workers.get(assignment.worker)
         if worker is None:
             known = ", ".join(self.workers)
             return f"{_subtask(assignment)} FAILED: there is no worker {assignment.worker!r:.80}; there are {known}"

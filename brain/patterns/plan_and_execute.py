@@ -124,8 +124,12 @@ _FAILURES = (GraphExecutionError, StructureError, SandboxError)
 """What makes a step fail and not the run."""
 
 
+_MOST_STEPS = 100
+"""Steps of a plan that are read: more than any run carries out, and no more than a request can list."""
+
+
 def _steps(said: Steps) -> list[str]:
-    return [step.strip() for step in said.steps if step.strip()]
+    return [step.strip() for step in said.steps[:_MOST_STEPS] if step.strip()]
 
 
 def _listed(lines: list[str]) -> str:

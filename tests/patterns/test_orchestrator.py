@@ -69,11 +69,11 @@ def test_a_failure_of_a_worker_is_shown_to_the_planner() -> None:
 
 def test_who_does_not_exist_and_what_is_too_much_is_told() -> None:
     """An unknown worker fails with the known ones named; what exceeds a round is not lost silently."""
-    more = json.dumps({"assignments": [{"worker": each, "subtask": each} for each in ("zoe", "bob", "bob")]})
+    more = json.dumps({"assignments": [{"worker": each, "subtask": each} for each in ("zoe", " bob ", "bob")]})
     talk = play(team(max_assignments=2), "t", [more, "Final Answer: 1", assign(), "done"])
     shown = talk.asked[2][-1]["content"]
     assert "- zoe: zoe FAILED: there is no worker 'zoe'; there are ann, bob" in shown
-    assert "- bob: bob -> 1\n- bob: bob NOT DONE: too many for one round; assign it again" in shown
+    assert "- bob: bob -> 1\n- NOT DONE, too many for one round: bob: bob" in shown
 
 
 def test_two_subtasks_of_one_worker_are_kept_apart() -> None:
