@@ -29,6 +29,7 @@ MODULES += [
     "brain.toolloop",
     "brain.providers",
     "brain.patterns.react",
+    "brain.contract",
 ]
 SNAPSHOT = Path(__file__).parent / "api_snapshot.json"
 

@@ -16,7 +16,7 @@ from brain.messages import Message, Transcript, user
 from brain.policy import Act, Action, Ask, Batch, Execute, Finish, Note, Policy
 from brain.types import Observation
 
-__all__ = ["as_contract", "follow"]
+__all__ = ["advanced", "as_contract", "follow"]
 
 
 def follow(contract: DPContract, context: Mapping[str, Any]) -> Policy[Finish]:
@@ -194,37 +194,40 @@ class _PolicyContract(DPContract):
             self._policy.close()
 
     def _following(self, state: DPState, data: Any) -> DPAction:
-        """Let the policy go on to its next action that is not a note."""
         assert self._policy is not None, "start() comes first"
-        notes: list[Note] = []
         error, self._error = self._error, None
-        try:
-            wanted = self._policy.send(data) if error is None else self._policy.throw(error)
-            while isinstance(wanted, Note):
-                notes.append(wanted)
-                wanted = self._policy.send(None)
-        except StopIteration as stop:
-            end = Finish(stop.value) if isinstance(stop.value, str) else stop.value
+        action, end, notes = advanced(self._name, self._policy, data if error is None else error)
+        if action is None:
+            end = Finish(end) if isinstance(end, str) else end
             if not isinstance(end, Finish):
-                raise PolicyError(
-                    f"{self._name} returned {end!r:.200}: a policy returns Finish(answer) or a str"
-                ) from None
-            state.current_phase = DPPhase.FINALIZE
-            return DPAction(
-                "finalize",
-                DPPhase.FINALIZE,
-                "",
-                None,
-                None,
-                end.answer,
-                end.ok,
-                end.error,
-                end.thought,
-                notes=tuple(notes),
-            )
-        action = _described(self._name, wanted, tuple(notes))
+                raise PolicyError(f"{self._name} returned {end!r:.200}: a policy returns Finish(answer) or a str")
+            said: dict[str, Any] = {"answer": end.answer, "ok": end.ok, "error": end.error, "thought": end.thought}
+            action = DPAction("finalize", DPPhase.FINALIZE, notes=notes, **said)
         state.current_phase, state.step_id = action.phase, state.step_id + 1
         return action
+
+
+def advanced(name: str, policy: Policy[Any], data: Any) -> tuple[DPAction | None, Any, tuple[Note, ...]]:
+    """Let a policy go on to its next action or its end.
+
+    Args:
+        name: the policy's name, for error messages.
+        policy: the policy.
+        data: what came of its last action; an error is thrown in.
+
+    Returns:
+        The action that stands for what it wants, with the notes before it; or ``None``, its result, and its last notes.
+    """
+    notes: list[Note] = []
+    resume: Callable[[Any], Any] = policy.throw if isinstance(data, BrainError) else policy.send
+    try:
+        wanted = resume(data)
+        while isinstance(wanted, Note):
+            notes.append(wanted)
+            wanted = policy.send(None)
+    except StopIteration as stop:
+        return None, stop.value, tuple(notes)
+    return _described(name, wanted, tuple(notes)), None, ()
 
 
 def _described(name: str, wanted: Any, notes: tuple[Note, ...] = ()) -> DPAction:

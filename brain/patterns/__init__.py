@@ -12,6 +12,8 @@ from brain.patterns.react import ReActAgent
 if TYPE_CHECKING:
     from brain.patterns.autonomous import Autonomous
     from brain.patterns.code_action import CodeAction
+    from brain.patterns.contract_forms import ReActContract, ReActMachine
+    from brain.patterns.contracts import ContractPattern, PluginPattern
     from brain.patterns.debate import Debate
     from brain.patterns.deliberate import Deliberate
     from brain.patterns.native import Managed, React, Verify
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from brain.patterns.peoatr import PEOATR
     from brain.patterns.pipeline import Pipeline
     from brain.patterns.plan_and_execute import PlanAndExecute
+    from brain.patterns.plan_contract import PlanAndExecuteContract
     from brain.patterns.reflexion import Reflexion
     from brain.patterns.research import Research
     from brain.patterns.self_consistency import SelfConsistency
@@ -30,6 +33,7 @@ __all__ = [
     "Autonomous",
     "BasePattern",
     "CodeAction",
+    "ContractPattern",
     "Debate",
     "Deliberate",
     "GraphPattern",
@@ -37,7 +41,11 @@ __all__ = [
     "MultiAgentOrchestrator",
     "Pipeline",
     "PlanAndExecute",
+    "PlanAndExecuteContract",
+    "PluginPattern",
     "ReActAgent",
+    "ReActContract",
+    "ReActMachine",
     "React",
     "Reflexion",
     "Research",
@@ -53,6 +61,9 @@ _HOMES = {
     "CodeAction": "code_action",
     **dict.fromkeys(("MultiAgentOrchestrator", "Worker"), "orchestrator"),
     "PlanAndExecute": "plan_and_execute",
+    "PlanAndExecuteContract": "plan_contract",
+    **dict.fromkeys(("ReActContract", "ReActMachine"), "contract_forms"),
+    **dict.fromkeys(("ContractPattern", "PluginPattern"), "contracts"),
     "Reflexion": "reflexion",
     "SelfConsistency": "self_consistency",
     "TreeOfThoughts": "tree_of_thoughts",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 
 from brain.cli.demo import DEMOS
 from brain.contract import (
+    DPPhase,
     Egress,
     EgressKind,
     GovernanceDenied,
@@ -24,14 +25,15 @@ from brain.contract import (
     UserInputReceived,
 )
 from brain.errors import Interrupt, PolicyDenied, PolicyError
-from brain.patterns import ReActAgent
+from brain.patterns import PlanAndExecute, ReActAgent
 from brain.patterns.contract_forms import ReActContract, ReActMachine
 from brain.patterns.contracts import ContractPattern, PluginPattern
+from brain.patterns.plan_contract import PlanAndExecuteContract
 from brain.policy import Act, Note
 from brain.runtime import Hook
 from brain.testing import ScriptedProvider
 from brain.testing.conformance import CHECKS, Enrolled
-from brain.types import Reply
+from brain.types import Observation, Reply
 
 TOOLS = {"look": lambda text: f"saw {text}", "boom": lambda text: 1 / 0}
 LOOK, BOOM = "Thought: t\nAction: look\nAction Input: a", "Action: boom\nAction Input: b"
@@ -78,12 +80,12 @@ def test_every_pattern_survives_interruption_and_a_contract(form: str, check: Ca
     check(FORMS[form])
 
 
-def nonsense(seed: int) -> Callable[..., Reply]:
+def nonsense(seed: int, lines: Sequence[str] = LINES) -> Callable[..., Reply]:
     """Return a model that says what a seed makes of the lines."""
     dice = random.Random(seed)
 
     def say(*_: Any, **__: Any) -> Reply:
-        said = "\n".join(dice.choices(LINES, k=dice.choice([1, 1, 1, 2])))
+        said = "\n".join(dice.choices(lines, k=dice.choice([1, 1, 1, 2])))
         return Reply(said, finish_reason=dice.choice([None, "stop", "stop", "length"]))
 
     return say
@@ -110,6 +112,49 @@ def test_react_is_the_same_in_its_three_forms(max_steps: int) -> None:
         assert story(plugin, seed, notes=False) == story(generator, seed, notes=False), f"seed {seed}"
         ended.add((expected[1], expected[2]))
     assert len(ended) == 3, "the models are too dull: answers, empty replies and spent steps should all occur"
+
+
+PLANS = ['{"steps": ["a", "b"]}', '{"steps": ["c"]}', '{"steps": []}', "no JSON", "", "x", '{"steps": 3}', LOOK]
+
+
+@pytest.mark.parametrize("replan", ["always", "failure", "never"])
+@pytest.mark.parametrize(
+    "executor", [None, lambda step: f"did {step}", lambda step: 1 / 0], ids=["agent", "tool", "bad"]
+)
+def test_plan_and_execute_is_the_same_as_a_contract(replan: Any, executor: Any) -> None:
+    """On 40 random models each: the same record, answers and errors."""
+    generator = PlanAndExecute(executor, tools=None if executor else TOOLS, replan=replan, max_steps=3)
+    contract = ContractPattern(PlanAndExecuteContract(generator), generator.tools)
+    ended = set()
+    for seed in range(40):
+        expected, got = (
+            pattern.with_provider(ScriptedProvider(nonsense(seed, PLANS))).run("t") for pattern in (generator, contract)
+        )
+        assert record(got) == record(expected), f"seed {seed}"
+        assert (got.answer, got.ok, str(got.exception)) == (expected.answer, expected.ok, str(expected.exception))
+        ended.add(expected.ok)
+    assert ended == {True, False}, "the models are too dull: runs should succeed and fail"
+
+
+def test_the_plan_is_in_the_open() -> None:
+    """Whoever holds the state sees the stage, the plan and the results."""
+    pattern = PlanAndExecute(lambda step: f"did {step}", replan="never")
+    contract = PlanAndExecuteContract(pattern)
+    state = contract.start({"task": "t", "tools": ["execute"]})
+    assert contract.opening(state).phase is DPPhase.PLAN
+    call = contract.next_action(state, Reply('{"steps": ["a", "b"]}'))
+    assert (call.tool, call.tool_input, state.memory["plan"], state.memory["step"]) == ("execute", "a", ["b"], "a")
+    contract.next_action(state, Observation("did a"))
+    assert (state.memory["results"], state.memory["plan"], state.step_id) == (["1. a -> did a"], [], 3)
+    asked = contract.next_action(state, Observation("did b"))
+    assert (asked.action_type, state.memory["stage"]) == ("llm_call", "answer")
+    end = contract.next_action(state, Reply("x"))
+    assert (end.action_type, end.answer, contract.should_continue(state)) == ("finalize", "x", False)
+    contract.close()
+
+
+def record(result: Any) -> list[Any]:
+    return [(entry.digest, str(entry.outcome)) for entry in result.journal]
 
 
 class Listens(ReactPlugin):
