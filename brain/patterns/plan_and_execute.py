@@ -125,7 +125,7 @@ _FAILURES = (GraphExecutionError, StructureError, SandboxError)
 
 
 _MOST_STEPS = 100
-"""Steps of a plan that are read: more than any run carries out, and no more than a request can list."""
+"""Steps of a plan that are read; the rest of a longer one is for a later revision of it."""
 
 
 def _steps(said: Steps) -> list[str]:
