@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from brain.providers.resolve import provider
     from brain.providers.responses import ResponsesProvider
     from brain.providers.retrying import Retrying
+    from brain.providers.text_tools import TextToolsProvider
     from brain.providers.transport import Transport
 
 _HOMES = {
@@ -40,6 +41,7 @@ _HOMES = {
     "Replaying": "cassettes",
     "ResponsesProvider": "responses",
     "Retrying": "retrying",
+    "TextToolsProvider": "text_tools",
     "Transport": "transport",
     "cassette": "cassettes",
     "cost": "prices",
@@ -65,6 +67,7 @@ __all__ = [
     "Replaying",
     "ResponsesProvider",
     "Retrying",
+    "TextToolsProvider",
     "Transport",
     "cassette",
     "cost",

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, overload
 
 from brain._version import __version__
-from brain.errors import BrainError, ConfigurationError
+from brain.errors import BrainError, ConfigurationError, ProviderError
 from brain.messages import Transcript, canonical
 from brain.policy import Act, Ask, Execute, Note, Work
 from brain.runtime import codec
@@ -147,10 +147,15 @@ class Journal(Sequence[Entry]):
 
     def report(self) -> ExecutionReport:
         """Count what the run has done."""
-        models = [entry for entry in self.entries if isinstance(entry.action, Ask)]
-        programs = [entry.outcome for entry in self.entries if isinstance(entry.action, Execute)]
-        ran = [each for each in programs if each is not None and not isinstance(each, BrainError)]
-        calls = sum(isinstance(entry.action, Act) for entry in self.entries)
+        # What a hook refused was not done: only an outcome, or a failure of the provider itself, is a call.
+        done = [
+            each
+            for each in self.entries
+            if isinstance(each.outcome, ProviderError) or not isinstance(each.outcome, BrainError)
+        ]
+        models = [entry for entry in done if isinstance(entry.action, Ask)]
+        ran = [entry.outcome for entry in done if isinstance(entry.action, Execute)]
+        calls = sum(isinstance(entry.action, Act) for entry in done)
         usage: Usage | None = None
         for entry in models:
             used = getattr(entry.outcome, "usage", None)

@@ -235,7 +235,7 @@ def test_a_hook_may_refuse_the_program_itself() -> None:
                 raise PolicyDenied(f"no programs with {len(action.input['program'])} characters")
 
     result, _ = run(program("print('RESULT: 1')"), hooks=[NoPrograms()])
-    assert (result.ok, result.report.programs) == (False, 0)
+    assert (result.ok, result.report.programs, result.report.model_calls) == (False, 0, 1)
     assert "no programs with 18 characters" in (result.error or "")
 
 
