@@ -6,8 +6,6 @@ starts anew, and the calls it had made are answered from the journal instead of 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from brain.errors import ReplayMismatch
 from brain.messages import canonical
 from brain.policy import Act
@@ -23,20 +21,19 @@ class Calls:
     """The calls of the program of one action.
 
     Args:
-        journal: the journal of the run.
+        journal: the journal of the run; it holds the calls that the program made before the run was taken up.
         index: the index of the action.
-        known: calls that the program made before the run was taken up.
     """
 
-    __slots__ = ("_index", "_journal", "_known", "_made")
+    __slots__ = ("_index", "_journal", "_made")
 
-    def __init__(self, journal: Journal, index: int, known: Sequence[Entry] = ()) -> None:
-        self._journal, self._index, self._known = journal, index, list(known)
+    def __init__(self, journal: Journal, index: int) -> None:
+        self._journal, self._index = journal, index
         self._made = 0
 
     def entries(self) -> list[Entry]:
         """Return the calls made so far."""
-        return list(self._journal.within.get(self._index, ()))
+        return self._journal.within.get(self._index, [])[: self._made]
 
     def known(self, wanted: Act) -> Observation | None:
         """Return what came of this call when the program ran before; ``None`` if it had not come so far.
@@ -44,9 +41,10 @@ class Calls:
         Raises:
             ReplayMismatch: the program makes another call now, or what came of it was not kept in full.
         """
-        if not self._known:
+        before = self._journal.within.get(self._index, ())
+        if self._made >= len(before):
             return None
-        entry, where = self._known[0], f"call {self._made} of the program of action {self._index}"
+        entry, where = before[self._made], f"call {self._made} of the program of action {self._index}"
         seen = entry.outcome
         if digest_of(entry.action) != digest_of(wanted) or not isinstance(seen, Observation):
             recorded, asked = described(entry.action), described(wanted)
@@ -63,8 +61,6 @@ class Calls:
                 "in full; the program cannot go on without it",
                 index=self._index,
             )
-        self._known.pop(0)
-        self._journal.called(self._index, entry, known=True)
         self._made += 1
         return seen
 

@@ -118,18 +118,25 @@ class Journal(Sequence[Entry]):
         if self.sink is not None:
             self.sink.ended(self, index)
 
+    def take_up(self, before: Journal) -> None:
+        """Remember what was under way when the journal that was replayed had stopped."""
+        for key, wanted in before.begun.items():
+            if int(str(key).split(".")[0]) >= len(self.entries):
+                self.begun[key] = wanted
+        self.within = {index: list(calls) for index, calls in before.within.items() if index >= len(self.entries)}
+
     def begin(self, index: int | str, wanted: Work) -> None:
         """Note that an action is about to be performed."""
         self.begun[index] = wanted
         if self.sink is not None:
             self.sink.begun(index, wanted)
 
-    def called(self, index: int, entry: Entry, *, known: bool = False) -> None:
-        """Add a call that the program of an action has made; ``known``: it is in the file already."""
+    def called(self, index: int, entry: Entry) -> None:
+        """Add a call that the program of an action has made."""
         calls = self.within.setdefault(index, [])
         self.begun.pop(f"{index}.{len(calls)}", None)
         calls.append(entry)
-        if self.sink is not None and not known:
+        if self.sink is not None:
             self.sink.called(index, len(calls) - 1, entry)
 
     def __len__(self) -> int:

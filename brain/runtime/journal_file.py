@@ -90,6 +90,7 @@ class JournalFile:
                 f"{self.path} is there already; resume that run, or choose another name for the journal of this one"
             ) from None
         self._file = os.fdopen(descriptor, "r+b", buffering=0)
+        self._saved, self._written = 0, {}
         self._lock()
 
     def take_up(self) -> Journal:
@@ -100,7 +101,8 @@ class JournalFile:
         journal = Journal.from_lines(lines)
         self._file.truncate(whole)
         self._file.seek(whole)
-        self._saved = len(journal)
+        self._saved, self._written = len(journal), {}
+        self.masking = Masking(self.masking.redaction)
         self.masking.on = any(entry.masked for entry in journal) or MASK in journal.task
         return journal
 

@@ -149,6 +149,7 @@ class Runtime:
                 run.start()
                 for entry in done:
                     run.replay(entry)
+                run.journal.take_up(before)
                 if file is not None:
                     file.attach(run.journal)
                 gate = self._gate(before, done, approve)
@@ -162,9 +163,9 @@ class Runtime:
                     seen = len(run.journal)
                     if self.max_workers > 1 and len(run.waiting) > 1:
                         executor = executor or self._executor()
-                        yield from self._side_by_side(run, gate, executor, before)
+                        yield from self._side_by_side(run, gate, executor)
                     else:
-                        yield from self._one(run, gate, before, chunks)
+                        yield from self._one(run, gate, chunks)
                     yield from _noted(run.journal.entries[seen:])
                     for step in run.fold.completed[told:]:
                         yield StepEnded(step)
@@ -211,12 +212,12 @@ class Runtime:
             gate.decide(question_of(before, self._performer.tools), approve)
         return gate
 
-    def _one(self, run: Run, gate: Chokepoints, before: Journal, chunks: bool) -> Iterator[Event]:
+    def _one(self, run: Run, gate: Chokepoints, chunks: bool) -> Iterator[Event]:
         """Perform the current action."""
         index, wanted = len(run.journal), run.current
         yield ActionStarted(index, wanted)
         at, began = self._clock(), self._timer()
-        calls = Calls(run.journal, index, before.within.get(index, ()))
+        calls = Calls(run.journal, index)
         action = wanted
         try:
             action, outcome = gate.before(wanted)
@@ -240,7 +241,7 @@ class Runtime:
         self._tell(run, wanted, action, outcome, at, seconds)
         yield ActionEnded(index, run.journal[index])
 
-    def _side_by_side(self, run: Run, gate: Chokepoints, executor: Executor, before: Journal) -> Iterator[Event]:
+    def _side_by_side(self, run: Run, gate: Chokepoints, executor: Executor) -> Iterator[Event]:
         """Perform all waiting actions at once: hooks before in order, the work on threads, hooks after in order."""
         index, waiting, at = len(run.journal), run.waiting, self._clock()
         prepared: list[tuple[Work, Outcome | None]] = []
@@ -257,9 +258,7 @@ class Runtime:
                 break
             except BrainError as error:
                 prepared.append((wanted, error))
-        every = [
-            Calls(run.journal, place, before.within.get(place, ())) for place in range(index, index + len(waiting))
-        ]
+        every = [Calls(run.journal, place) for place in range(index, index + len(waiting))]
         for position, (wanted, (_, ready)) in enumerate(zip(waiting, prepared, strict=True)):
             if ready is None:
                 run.journal.begin(index + position, wanted)

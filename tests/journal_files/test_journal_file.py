@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 
 from brain.errors import ConfigurationError, Interrupt, ReplayMismatch
-from brain.patterns import CodeAction, Debate, ReActAgent
-from brain.policy import Act, Ask
+from brain.patterns import BasePattern, CodeAction, Debate, ReActAgent
+from brain.policy import Act, Ask, Finish, Policy, act, together
 from brain.redact import MASK, Redaction
 from brain.runtime import ApprovalGate, Approve, Hook, JournalFile, Limits, read_journal
 from brain.testing import ScriptedProvider
@@ -186,6 +186,36 @@ def test_a_program_that_was_under_way_starts_anew_and_its_calls_are_answered_fro
     whole = agent.resume(path, approve=True)
     assert (whole.ok, whole.answer, ran) == (True, "AB", ["a", "b, half", "b"])
     assert agent.replay(path).answer == "AB"
+
+
+@pytest.mark.parametrize("on_disk", [True, False])
+def test_each_call_of_a_batch_that_was_under_way_is_asked_about(tmp_path: Path, on_disk: bool) -> None:
+    """One after the other, however often the run is taken up in between."""
+    path, ran = tmp_path / "run.jsonl", []
+
+    def put(text: str) -> str:
+        if not ready:
+            raise KeyboardInterrupt
+        ran.append(text)
+        return text
+
+    def one(text: str) -> Policy[str]:
+        return str((yield from act("put", text)))
+
+    class Both(BasePattern):
+        def policy(self, task: str) -> Policy[Finish]:
+            return Finish("".join((yield from together(one("a"), one("b")))))
+
+    ready, pattern = False, Both({"put": put}, ScriptedProvider([]))
+    with pytest.raises(KeyboardInterrupt) as stop:
+        pattern.run("t", journal=path if on_disk else None, max_workers=2)
+    ready, journal = True, stop.value.partial_result.journal  # type: ignore[attr-defined]
+    for workers, decision, expected in ((1, None, []), (1, True, ["a"]), (2, None, ["a"]), (2, True, ["a", "b"])):
+        options = {} if decision is None else {"approve": decision}
+        result = pattern.resume(path if on_disk else journal, max_workers=workers, **options)
+        journal = result.journal
+        assert ran == expected
+    assert (result.ok, result.answer) == (True, "ab")
 
 
 SECRETS = ["abc.def.ghi", "qx-key-123456789", "hunter22"]

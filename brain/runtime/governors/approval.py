@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -70,7 +71,9 @@ class ApprovalGate(Hook):
 
     def for_run(self, done: Sequence[Entry]) -> Hook:  # noqa: ARG002
         """Return a gate of this run's own, which a decision can be handed to."""
-        return type(self)(self.ask, tools=self.tools, timeout=self.timeout)
+        own = copy.copy(self)
+        own._decisions = {}
+        return own
 
     def decide(self, question: str, decision: Any) -> bool:
         """Keep the decision about the call that the run was interrupted for."""
