@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -193,8 +194,11 @@ def test_each_call_of_a_batch_that_was_under_way_is_asked_about(tmp_path: Path, 
     """One after the other, however often the run is taken up in between."""
     path, ran = tmp_path / "run.jsonl", []
 
+    both = threading.Barrier(2, timeout=20)
+
     def put(text: str) -> str:
         if not ready:
+            both.wait()  # each of them is under way
             raise KeyboardInterrupt
         ran.append(text)
         return text
