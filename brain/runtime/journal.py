@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Entry", "ExecutionReport", "Journal", "digest_of"]
 
+_DAMAGE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError, RecursionError)
+"""What reading a line raises that does not say what it should."""
+
 FORMAT = 1
 """Version of the JSON lines; a reader refuses a newer one."""
 
@@ -246,7 +249,15 @@ class Journal(Sequence[Entry]):
         for number, value in enumerate(values[1:], 2):
             try:
                 journal._read(value, transcripts)
-            except (KeyError, TypeError, ValueError, IndexError) as error:
+            except (
+                KeyError,
+                TypeError,
+                ValueError,
+                IndexError,
+                AttributeError,
+                ArithmeticError,
+                RecursionError,
+            ) as error:
                 raise ConfigurationError(f"line {number} of the journal does not hold an entry: {error!r}") from None
         return journal
 
@@ -259,9 +270,10 @@ class Journal(Sequence[Entry]):
     def _read(self, value: dict[str, Any], transcripts: list[Transcript]) -> None:
         """Take in a line after the header."""
         if "begin" in value:
+            int(str(value["begin"]).replace(".", "", 1))  # an index, or that of a call within
             self.begun[value["begin"]] = codec.work_from_dict(value)
         elif "within" in value:
-            index, entry = value["within"], codec.entry_from_dict(value, [])
+            index, entry = int(value["within"]), codec.entry_from_dict(value, [])
             if value["n"] == len(self.within.get(index, ())):  # one that is written again is the one before
                 self.called(index, entry)
         elif "asks" in value:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import stat
 import threading
 from pathlib import Path
@@ -15,7 +16,7 @@ from brain.errors import ConfigurationError, Interrupt, ReplayMismatch
 from brain.patterns import BasePattern, CodeAction, Debate, ReActAgent
 from brain.policy import Act, Ask, Finish, Policy, act, together
 from brain.redact import MASK, Redaction
-from brain.runtime import ApprovalGate, Approve, Hook, JournalFile, Limits, read_journal
+from brain.runtime import ApprovalGate, Approve, Hook, Journal, JournalFile, Limits, read_journal
 from brain.testing import ScriptedProvider
 from brain.tools import Tool
 from brain.types import Observation, Reply
@@ -365,3 +366,31 @@ def test_the_mask_is_one_that_masking_leaves_alone() -> None:
         assert MASK in once
         assert redact.text(once) == once
         assert not [secret for secret in SECRETS if secret in once]
+
+
+def test_a_file_that_somebody_has_changed_is_refused_or_read_and_never_breaks_the_reader(tmp_path: Path) -> None:
+    """Two thousand random changes of a journal: a configuration error, a mismatch, or a result."""
+    path, dice = tmp_path / "run.jsonl", random.Random(6)
+    looker().run("t", journal=path)
+    lines = path.read_text().splitlines()
+    odd = [None, 3, -1, "x", [], {}, {"$dict": 3}, {"$datetime": "q"}, {"$bytes": 5}, True, 1e9, {"$lost": 1}, "1.0"]
+
+    def changed(value: Any) -> Any:
+        if isinstance(value, dict) and value and dice.random() < 0.7:
+            key = dice.choice(list(value))
+            rest = {each: inner for each, inner in value.items() if each != key}
+            return rest if dice.random() < 0.3 else {**value, key: changed(value[key])}
+        if isinstance(value, list) and value and dice.random() < 0.7:
+            place = dice.randrange(len(value))
+            return [*value[:place], changed(value[place]), *value[place + 1 :]]
+        return dice.choice(odd)
+
+    for number in range(2000):
+        told = list(lines)
+        place = dice.randrange(len(told))
+        told[place] = json.dumps(changed(json.loads(told[place])))
+        try:
+            journal = Journal.from_lines(told)
+        except ConfigurationError:
+            continue
+        assert list(journal.to_lines()), f"change {number}"
