@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-__all__ = ["ROOT", "machine_table", "pages", "pipeline_of_three", "renewed", "timeless"]
+__all__ = ["ROOT", "guarantee_table", "machine_table", "pages", "pipeline_of_three", "renewed", "timeless"]
 
 ROOT = Path(__file__).parent.parent
 
@@ -66,6 +66,16 @@ def machine_table() -> str:
         cells = [f"{moves[each][0].name}, {moves[each][1].value}" if each in moves else "" for each in Symbol]
         lines.append([state.name, *cells])
     return "\n".join("| " + " | ".join(cells) + " |" for cells in lines)
+
+
+def guarantee_table() -> str:
+    """Return what executors can promise as Markdown: the name, what it means, and how it is known to hold."""
+    from brain.sandbox import BY_CONSTRUCTION, GUARANTEES
+
+    lines = ["| guarantee | it means | known by |", "| --- | --- | --- |"]
+    for name, meaning in GUARANTEES.items():
+        lines.append(f"| `{name}` | {meaning} | {'construction' if name in BY_CONSTRUCTION else 'trying'} |")
+    return "\n".join(lines)
 
 
 def pipeline_of_three() -> Any:
