@@ -48,6 +48,10 @@ def parse(text: str, tools: Collection[str] = ()) -> Parsed:
         text: the reply as the model wrote it.
         tools: the names of the tools there are.
     """
+    plain_form = _PLAIN_FORM.fullmatch(text)
+    if plain_form is not None and plain_form["action"] in tools:
+        thought, action, action_input = plain_form.groups("")
+        return Parsed("action", thought.strip(), action, action_input.strip(), kept=text.strip())
     reply = text.replace("\r\n", "\n").strip().lstrip("\ufeff")
     body = _unfenced(_without_thinking(reply))
     sections = list(_sections(body, tools))
@@ -86,6 +90,12 @@ def parse(text: str, tools: Collection[str] = ()) -> Parsed:
         return Parsed("invalid", "\n".join(thoughts), problem="`Action Input:` without `Action:`.", kept=kept)
     return Parsed("plain", "\n".join(thoughts), final=plain, kept=kept)
 
+
+# Most replies of models that know the protocol have this form, in which nothing is left to interpret: one line for
+# each label, a known tool, and an input that no JSON value and no fence begins.
+_PLAIN_FORM = re.compile(
+    r"\s{0,9}(?:Thought: ([^\n<]+)\n)?Action: (?P<action>[^\n<]+)\nAction Input: ([^\s{\[`~<][^\n<]*)\s{0,9}"
+)
 
 # Labels ---------------------------------------------------------------------------------------------
 
