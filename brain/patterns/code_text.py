@@ -103,15 +103,28 @@ def _signature(tool: Any) -> str:
         signature = inspect.signature(tool.call)
     except (TypeError, ValueError):
         return "(input)"
-    if any(
-        each.kind is not each.VAR_KEYWORD and each.kind is not each.VAR_POSITIONAL
-        for each in signature.parameters.values()
-    ):
-        return re.sub(r"'([\w.\[\], |]+)'", r"\1", str(signature))  # annotations that are text
+    parameters = signature.parameters.values()
+    if any(each.kind not in (each.VAR_KEYWORD, each.VAR_POSITIONAL) for each in parameters):
+        shown = [each.replace(annotation=_as_written(each.annotation)) for each in parameters]
+        return str(signature.replace(parameters=shown, return_annotation=_as_written(signature.return_annotation)))
     properties = tool.schema.get("properties", {})
     required = set(tool.schema.get("required", ()))
     parts = [f"{name}: {_kind(each)}" + ("" if name in required else " = ...") for name, each in properties.items()]
     return f"({', '.join(sorted(parts, key=lambda part: part.endswith('...')))})"
+
+
+class _Written:
+    """An annotation that is a text, shown as it was written."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def _as_written(annotation: Any) -> Any:
+    return _Written(annotation) if isinstance(annotation, str) else annotation
 
 
 def _kind(schema: Any) -> str:

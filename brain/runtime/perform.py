@@ -151,6 +151,8 @@ def _value(tool: str, seen: Observation) -> Any:
     if seen.kind in kinds:
         raise kinds[seen.kind](seen.text)
     name, _, said = seen.text.removeprefix(f"{tool} failed: ").partition(": ")
+    if name == "KeyError" and said[:1] == said[-1:] and said[:1] in ("'", '"'):  # its text is the repr of the key
+        said = said[1:-1]
     raise type(name if name.isidentifier() else "ToolError", (Exception,), {})(said or seen.text)
 
 

@@ -6,7 +6,7 @@ import datetime
 import json
 import os
 import time
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -196,6 +196,24 @@ def test_check_41_a_tool_s_exception_is_raised_in_the_program() -> None:
 
     code = "try:\n    boom()\nexcept Exception as e:\n    print('RESULT:', type(e).__name__, e)"
     assert run(program(code), tools={"boom": boom})[0].answer == "LookupError kaput"
+
+    def lost() -> None:
+        raise KeyError("west")
+
+    code = "try:\n    boom()\nexcept KeyError as e:\n    final_answer(e.args[0])"
+    assert run(program(code), tools={"boom": lost})[0].answer == "west"
+
+
+def test_signatures_are_shown_as_they_were_written() -> None:
+    """Annotations that are texts without the quotes around them, defaults with theirs."""
+
+    def depth(side: Literal["port", "starboard"] = "port", unit: str = "m") -> float:
+        """Tell the depth."""
+        return 1.0
+
+    _, model = run(program("final_answer('x')"), tools={"depth": depth})
+    written = "def depth(side: Literal['port', 'starboard'] = 'port', unit: str = 'm') -> float:  # Tell the depth."
+    assert written in model.requests[0].messages[-1]["content"]
 
 
 def test_check_46_settings_are_checked_at_construction() -> None:
