@@ -52,8 +52,8 @@ format: $(READY)  ## repair what ruff can repair
 generated: $(READY)  ## write anew what the docs copy from the code
 	$(BIN)/python -m tests.generated
 
-bench: $(READY)  ## what the library itself costs per step
-	$(BIN)/python -m benchmarks.overhead
+bench: $(READY)  ## what the library itself costs, each figure beside a floor
+	$(BIN)/python -m benchmarks
 
 live: $(LIVE)/.ready  ## run against a real model, on a llama.cpp server of its own
 	BRAIN_REQUIRE_LIVE=1 $(LIVE)/bin/python -m pytest -q tests/live

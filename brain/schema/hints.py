@@ -7,6 +7,7 @@ import enum
 import functools
 import sys
 import typing
+import weakref
 from collections.abc import Collection, Mapping
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -73,10 +74,20 @@ def required_fields(kind: Any) -> Collection[str]:
     return record.required if record is not None else ()
 
 
+_RESOLVED: weakref.WeakKeyDictionary[type, dict[str, Any]] = weakref.WeakKeyDictionary()
+"""The annotations of classes, once they could all be resolved: working them out compiles each that is a text."""
+
+
 def hints_of(owner: Any) -> dict[str, Any]:
     """Return the annotations of a class or function; one that cannot be resolved is ``Any``."""
+    known_class = isinstance(owner, type)
+    if known_class and owner in _RESOLVED:
+        return dict(_RESOLVED[owner])
     try:
-        return typing.get_type_hints(owner, include_extras=True)
+        hints = typing.get_type_hints(owner, include_extras=True)
+        if known_class:
+            _RESOLVED[owner] = hints
+        return dict(hints)
     except Exception:  # a name that is not there, or a text that is no type: resolve what can be
         from inspect import get_annotations
     found: dict[str, Any] = {}
