@@ -99,7 +99,7 @@ def test_workers_share_the_budget() -> None:
     """A worker's calls count for the run."""
     model = ScriptedProvider([assign(ann="a", bob="b"), "Final Answer: 1", "Final Answer: 2"])
     result = team(provider=model).run("t", hooks=[Limits(model_calls=3)])
-    assert (result.ok, result.report.model_calls) == (False, 4)  # the fourth was refused
+    assert (result.ok, result.report.model_calls) == (False, 3)  # the fourth was refused, and so is not counted
     assert "model_calls=3 is used up" in (result.error or "")
 
 
