@@ -15,14 +15,14 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from brain.sandbox import DockerSandbox, SubprocessSandbox
 
 CALLS = (1, 100, 1_000)
 ECHO = "import sys\nfor line in sys.stdin:\n    sys.stdout.write(line)\n    sys.stdout.flush()"
-REACH = {"start": 4.0, "call": 2.0, "docker start": 1.3}
+REACH = {"start": 4.0, "call": 2.0, "docker start": 1.3, "docker call": 1.3}
 
 
 def median(call: Callable[[], float], repeats: int) -> float:
@@ -52,11 +52,9 @@ def bridged(sandbox: Any, calls: int) -> float:
     return float(report.value)
 
 
-def piped(calls: int) -> float:
+def piped(calls: int, command: Sequence[str] = (sys.executable, "-I", "-S", "-c", ECHO)) -> float:
     """Return the time of so many JSON lines to a child and back."""
-    with subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", ECHO], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
-    ) as child:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
         assert child.stdin
         assert child.stdout
 
@@ -111,6 +109,24 @@ def measure(repeats: int) -> list[dict[str, Any]]:
         floor = median(lambda: timed(lambda: subprocess.run(run, check=True)), max(3, repeats // 4))
         started = median(lambda: timed(lambda: container.run("pass")), max(3, repeats // 4))
         row("program start, container", started, floor, REACH["docker start"])
+        line = [
+            "docker",
+            "--host",
+            host,
+            "run",
+            "-i",
+            "--rm",
+            "--network=none",
+            image,
+            "python3",
+            "-I",
+            "-S",
+            "-c",
+            ECHO,
+        ]
+        calls, few = 1_000, max(3, repeats // 4)
+        ours, floor = median(lambda: bridged(container, calls), few), median(lambda: piped(calls, line), few)
+        row("tool call, container, 1,000 calls", ours / calls, floor / calls, REACH["docker call"])
     return rows
 
 
