@@ -19,7 +19,8 @@ ROOT = Path(__file__).resolve().parents[2]
 pytestmark = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc")
 
 HOST = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent in the background may have it ignored
 from brain.sandbox import DockerSandbox, SubprocessSandbox
 executor = SubprocessSandbox() if sys.argv[1] == "subprocess" else DockerSandbox(sys.argv[2], host=sys.argv[3] or None)
 def begun():
