@@ -14,7 +14,7 @@ one kernel give every pattern budgets, hooks, traces, interruption, resumption a
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -194,6 +194,22 @@ def note(
 
 def delegate(agent: str, policy: Policy[T]) -> Policy[T]:
     """Run a policy under a name, which all its actions carry; names of nested agents are joined by ``/``."""
+    return (yield from relay(policy, change=lambda action: _under(agent, action)))
+
+
+def relay(
+    policy: Policy[T],
+    *,
+    change: Callable[[Action], Action] | None = None,
+    look: Callable[[Action, Any], None] | None = None,
+) -> Policy[T]:
+    """Pass on what a policy wants and what comes of it, errors included.
+
+    Args:
+        policy: the policy.
+        change: makes another action of each before it is passed on.
+        look: told of each action, as the policy wanted it, and of its outcome or error.
+    """
     outcome: Any = None
     resume = policy.send
     try:
@@ -204,11 +220,12 @@ def delegate(agent: str, policy: Policy[T]) -> Policy[T]:
                 result: T = stop.value
                 return result
             try:
-                outcome = yield _under(agent, action)
+                outcome = yield action if change is None else change(action)
                 resume = policy.send
             except BrainError as error:
-                outcome = error
-                resume = policy.throw
+                outcome, resume = error, policy.throw
+            if look is not None:
+                look(action, outcome)
     finally:
         policy.close()
 

@@ -16,7 +16,7 @@ from brain.graph.writing import written
 from brain.messages import Transcript, system, user
 from brain.patterns.base import BasePattern
 from brain.patterns.react import _SYSTEM_PROMPT, ReActAgent
-from brain.policy import Act, Action, Ask, Batch, Finish, Note, Policy, ask, delegate
+from brain.policy import Act, Action, Ask, Batch, Finish, Note, Policy, ask, delegate, relay
 from brain.tools import Toolset
 
 __all__ = ["adopt", "call", "carry_out", "default_part", "one_line", "request", "watched", "write"]
@@ -75,23 +75,7 @@ def carry_out(agent: str, part: BasePattern, task: str, *, survive: Iterable[typ
 
 def watched(policy: Policy[Finish], seen: list[str]) -> Policy[Finish]:
     """Pass on what a policy wants, and write down what it said and saw."""
-    outcome: Any = None
-    resume = policy.send
-    try:
-        while True:
-            try:
-                action = resume(outcome)
-            except StopIteration as stop:
-                finish: Finish = stop.value
-                return finish
-            try:
-                outcome = yield action
-                resume = policy.send
-            except BrainError as error:
-                outcome, resume = error, policy.throw
-            seen += _lines(action, outcome)
-    finally:
-        policy.close()
+    return (yield from relay(policy, look=lambda action, outcome: seen.extend(_lines(action, outcome))))
 
 
 def _lines(action: Action, outcome: Any) -> Iterator[str]:
